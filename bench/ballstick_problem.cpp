@@ -108,9 +108,13 @@ ballstick_problem::ballstick_problem(const device& d, const ballstick_case& c)
 }
 
 void ballstick_problem::allocate_results() {
-  for (const auto& field : ballstick::list_outputs(case_.settings, false)) {
-    fields_.emplace_back(device_, case_.voxels * field.spec.bytes_per_item());
-    results_.array[field.id] = fields_.back().data();
+  const ballstick::output_settings s{case_.settings};
+  const auto chosen = chosen_outputs<ballstick::posterior_outputs>(s);
+  const auto widths = output_widths<ballstick::posterior_outputs>(s);
+  for (std::size_t i = 0; i < results_.count; ++i) {
+    if (!chosen[i]) continue;
+    memory_.emplace_back(device_, case_.voxels * widths[i]);
+    results_.array[i] = memory_.back().data();
   }
 }
 
@@ -125,15 +129,16 @@ bool ballstick_problem::is_checked(const tissue& t) const {
 }
 
 std::string ballstick_problem::find_error() const {
-  const float* const f1 = values(ballstick::fibre_field(0, ballstick::mean_f));
-  const float* const direction = values(ballstick::fibre_field(0, ballstick::dyads));
+  const float* const f1 = results_.values<"mean_f1">();
+  const float* const direction = results_.values<"dyads1">();
   std::vector<double> degrees, fraction_errors, s0_errors;
   for (std::size_t i = 0; i < case_.voxels; ++i) {
-    if (results_.status()[i] != 0)
-      return fmt::format("voxel {}: {}; expected fitted", i, voxel_status_texts.at(results_.status()[i]).meaning);
+    if (results_.values<"status">()[i] != 0)
+      return fmt::format("voxel {}: {}; expected fitted", i,
+                         voxel_status_texts.at(results_.values<"status">()[i]).meaning);
     // One stick in voxels with several fibres lowers S0 by 2.6 % at K = 128, whatever the program does.
     if (case_.settings.fibres > 1 || truth_[i].fibres == 1)
-      s0_errors.push_back(std::abs(static_cast<double>(values(ballstick::mean_s0)[i]) / truth_[i].S0 - 1));
+      s0_errors.push_back(std::abs(static_cast<double>(results_.values<"mean_S0">()[i]) / truth_[i].S0 - 1));
     if (!is_checked(truth_[i])) continue;
     degrees.push_back(degrees_between(truth_[i].direction[0], direction + 3 * i));
     fraction_errors.push_back(std::abs(static_cast<double>(f1[i]) - truth_[i].fraction[0]));

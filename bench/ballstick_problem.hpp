@@ -37,15 +37,14 @@ class ballstick_problem final : public problem {
  private:
   void allocate_results();
   bool is_checked(const tissue& t) const;
-  const float* values(int field) const { return results_.values(field); }
 
   device device_;
   ballstick_case case_;
   std::vector<tissue> truth_;
   std::vector<std::uint64_t> voxel_numbers_;
   host_buffer rows_;
-  std::vector<host_buffer> fields_;
-  ballstick::result_view results_;
+  std::vector<host_buffer> memory_;
+  ballstick::result_arrays results_;
   std::unique_ptr<ballstick::estimator> estimator_;
 };
 

@@ -61,7 +61,7 @@ ray_settings make_settings(const brain_run& how) {
   s.directions = how.directions == 1 ? direction_kind::axis : direction_kind::sphere;
   s.directions_per_seed = how.directions;
   if (how.region == seed_region::callosum && how.directions == 1) s.directions = direction_kind::random;
-  if (how.form == ray_form::streamline) s.two_way = true, s.min_FA = 0.15f, s.min_radius_mm = s.step_mm;
+  if (how.form == ray_form::streamline) s.two_way = true, s.min_FA = 0.15f, s.min_cosine = 0.5f;
   return s;
 }
 

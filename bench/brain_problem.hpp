@@ -24,7 +24,7 @@ struct brain_run {
   geodesic::interpolation reading;
   geodesic::integrator method;
   std::size_t seeds;
-  std::uint32_t directions;  ///< of a seed: over the sphere; 1 is the main eigenvector
+  std::uint32_t directions;  ///< directions per seed over the sphere; 1 is the main eigenvector
   timed_part part = timed_part::scoring;
   seed_region region = seed_region::white_matter;
 };

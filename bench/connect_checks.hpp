@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bench/connect_volumes.hpp"
-#include "kernels/connect/settings.hpp"
+#include "kernels/connect/solver.hpp"
 
 namespace voxherd::bench {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "bench/program.hpp"
-#include "kernels/connect/settings.hpp"
+#include "kernels/connect/solver.hpp"
 
 namespace voxherd::bench {
 
@@ -12,7 +12,7 @@ namespace voxherd::bench {
 enum class connect_part {
   solve,         ///< for all fronts of the volume at once; starts from host memory, results stay on the device
   set_up,        ///< make_solver, from tensors in host memory
-  region_costs,  ///< of all fronts in all regions, to host memory; a brain's
+  region_costs,  ///< costs of all fronts in all regions, to host memory; a brain's
   paths,         ///< one back from every region to every other one, scored; a brain's
 };
 

@@ -17,7 +17,7 @@ struct connect_volume {
   reference::connect_case of;
   std::vector<double> exact;  ///< arrival times of the mask's voxels; empty where there is no closed form
   connect::start_list starts;
-  connect::region_list regions;  ///< of a brain: where its fronts start
+  connect::region_list regions;  ///< regions of a brain in which its fronts start
 };
 
 /// Volumes by name; only the last one is kept. Those with a side n are from tests/connect/reference/connect_cases.hpp

@@ -40,7 +40,7 @@ def follow(folder, words, directions=DIRECTIONS):
     """Ends in mm, stop reasons, drifts and steps by ray number, and the seconds of the scoring pass."""
     out = os.path.join(folder, "rays.h5")
     done = subprocess.run([os.environ["VOXHERD"], "geodesic", *words, "--max-length", str(LENGTH_MM), "--directions",
-                           str(directions), "--no-loop-check", "--output-step", "1000", "--backend", "cpu", "--threads",
+                           str(directions), "--loop-check", "off", "--output-step", "1000", "--backend", "cpu", "--threads",
                            "1", "--out", out, "--overwrite"], check=True, capture_output=True, text=True)
     tables = [line for line in (done.stdout + done.stderr).splitlines() if "1 CPU thread" in line]
     with h5py.File(out) as file:
@@ -55,12 +55,12 @@ def follow(folder, words, directions=DIRECTIONS):
 
 def rows(folder, common):
     speed = {}
-    for metric, smooth, least in itertools.product(METRICS, (0, 0.5, 0.7, 1), (0.01, 0.1)):
+    for metric, smooth, ratio in itertools.product(METRICS, (0, 0.5, 0.7, 1), (100, 10)):
         for form, reading in FORMS:
             if reading == "trilinear" and smooth != 0.7:
                 continue
-            field = [*common, "--metric", metric, *METRICS[metric], "--smooth", str(smooth), "--least-eigenvalue",
-                     str(least), "--form", form, "--interpolation", reading]
+            field = [*common, "--metric", metric, *METRICS[metric], "--smooth", str(smooth), "--max-ratio",
+                     str(ratio), "--form", form, "--interpolation", reading]
             end, stop = follow(folder, [*field, "--integrator", "rk4", "--step", "0.109375"])[:2]
             for integrator, step in SCHEMES:
                 scheme = [*field, "--integrator", integrator, "--step", str(step)]
@@ -70,7 +70,7 @@ def rows(folder, common):
                 found, why, drift, _, _ = follow(folder, scheme)
                 distance = numpy.nan_to_num(numpy.linalg.norm(found - end, axis=1)[stop == WHOLE], nan=LENGTH_MM)
                 yield {"metric": metric, "form": form, "interpolation": reading, "smooth_voxels": smooth,
-                       "least_eigenvalue": least, "integrator": integrator, "step_mm": step,
+                       "max_ratio": ratio, "integrator": integrator, "step_mm": step,
                        "drift_median": "%.2g" % numpy.median(drift), "drift_p95": "%.2g" % numpy.percentile(drift, 95),
                        "degenerate_percent": "%.2f" % (100 * (why == DEGENERATE).mean()),
                        "apart_median_mm": "%.3f" % numpy.median(distance),

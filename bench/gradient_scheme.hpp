@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/tools/phantom/directions.hpp"
+#include "src/phantom/directions.hpp"
 
 namespace voxherd::bench {
 

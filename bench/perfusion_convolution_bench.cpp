@@ -9,7 +9,6 @@
 #include "kernels/perfusion/paper/block_fft_model.hpp"
 #include "kernels/perfusion/paper/direct_model.hpp"
 #include "kernels/perfusion/recursion_model.hpp"
-#include "kernels/perfusion/thread_team.hpp"
 #include "tests/perfusion/reference/perfusion_convolution.hpp"
 
 namespace {
@@ -19,7 +18,7 @@ using namespace voxherd::bench;
 using namespace voxherd::perfusion;
 
 constexpr std::array frame_counts{32, 48, 64, 128, 256, 320, 448, 512};
-constexpr double complete_s = 120;  ///< of a series, as the paper's
+constexpr double complete_s = 120;  ///< duration of a series, as the paper's
 constexpr std::array<double, parameter_count> papers_truth{400 / per_second, 20 / per_second, 100 / per_second, 1, 2};
 
 const char* method_name(convolution_method method) {
@@ -46,7 +45,7 @@ convolution_curves any_curves(int frames, std::size_t count) {
   return c;
 }
 
-/// By recursion in long double.
+/// The convolution by recursion in long double.
 std::vector<double> convolved(const convolution_curves& c) {
   std::vector<double> out;
   for (std::size_t n = 0; n < c.count(); ++n) {
@@ -62,7 +61,7 @@ std::vector<double> convolved(const convolution_curves& c) {
 
 /// Largest difference over the largest value.
 std::string compare_results(const std::vector<double>& found, const std::vector<double>& truth, double most) {
-  const double error = reference::relative_error(found, truth);
+  const double error = convolutions::relative_error(found, truth);
   return error < most ? "" : fmt::format("relative error {:.2e}, expected below {:.0e}", error, most);
 }
 
@@ -111,7 +110,7 @@ class convolution_problem final : public problem {
 cost_voxels any_voxels(int frames, std::size_t count, int repeats) {
   std::mt19937_64 random(5601);
   std::uniform_real_distribution<double> around(0.5, 2);
-  cost_voxels v{reference::test_course(frames, complete_s / frames), {}, {}, repeats};
+  cost_voxels v{convolutions::test_course(frames, complete_s / frames), {}, {}, repeats};
   for (std::size_t n = 0; n < count; ++n)
     for (const double x : papers_truth) v.p.push_back(x * around(random));
   std::uniform_real_distribution<float> level(0.0f, 1.0f);
@@ -128,13 +127,13 @@ double trial_sum(const cost_voxels& v, std::size_t voxel, const Evaluate& evalua
   return sum;
 }
 
-/// From the definition of the paper's model (tests/support), for the first `count` voxels.
+/// From the definition of the paper's model (tests/perfusion/reference), for the first `count` voxels.
 std::vector<double> summed_costs(const cost_voxels& v, std::size_t count) {
   std::vector<double> sums;
   const std::size_t frames = v.course.frames();
   for (std::size_t n = 0; n < std::min(count, v.count()); ++n)
     sums.push_back(trial_sum(v, n, [&](const double(&p)[parameter_count]) {
-      const auto c = reference::paper_curve(v.course, p);
+      const auto c = convolutions::paper_curve(v.course, p);
       double cost = 0;
       for (std::size_t i = 0; i < frames; ++i) {
         const double rest = static_cast<double>(v.samples[n * frames + i]) - c[i];

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bench/perfusion_convolution.hpp"
-#include "kernels/device/each_cuda.cuh"
+#include "kernels/device/launch.cuh"
 #include "kernels/perfusion/paper/block_fft_kernel.cuh"
 
 namespace voxherd::bench {

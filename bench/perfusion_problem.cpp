@@ -34,7 +34,7 @@ constexpr struct {
 
 /// What is required of a method.
 struct expectation {
-  double found;    ///< of the voxels, at least, cost no more than their truth does
+  double found;    ///< smallest part of voxels whose cost is at most that of their truth
   double typical;  ///< median error, at most, in Cramer and Rao's deviations; of a normal distribution 0.674
 };
 

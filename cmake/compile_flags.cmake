@@ -6,6 +6,8 @@ set(VOXHERD_SANITIZE "" CACHE STRING "sanitizers, e.g. address,undefined")
 if(VOXHERD_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX,C>:-fsanitize=${VOXHERD_SANITIZE}> $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
   add_link_options(-fsanitize=${VOXHERD_SANITIZE})
+  # The contracts of kernels (kernels/portable/contract.hpp), whatever the build type.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-UNDEBUG>)
 endif()
 find_program(CCACHE ccache)
 if(CCACHE)
@@ -13,6 +15,24 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
 endif()
+
+# Where loops over image data are.
+add_library(voxherd_fast_loops INTERFACE)
+target_compile_options(voxherd_fast_loops INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O3>)
+
+# Parsing the headers of libraries takes longer than compiling most sources, so that the sources of a folder are compiled
+# together, up to 12 at a time.
+function(voxherd_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${VOXHERD_UNITY} UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    get_filename_component(folder ${source} DIRECTORY)
+    get_filename_component(folder ${folder} NAME)
+    math(EXPR count_${folder} "0${count_${folder}} + 1")
+    math(EXPR part "${count_${folder}} / 12")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${part})
+  endforeach()
+endfunction()
 
 # Precompiled headers: parsing these takes longer than compiling most sources that include them.
 set(VOXHERD_COMMON_HEADERS <algorithm> <cstdint> <functional> <memory> <string> <vector> <fmt/core.h> <nlohmann/json.hpp>)

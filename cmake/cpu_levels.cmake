@@ -8,7 +8,8 @@
 
 # Flags of everything that must compute the same bytes as the kernels. Loops that call libm are vectorised only without errno and
 # floating-point traps. GCC 12 warns about its own AVX-512 and standard headers (GCC bug 105593).
-set(VOXHERD_KERNEL_OPTIONS -fno-math-errno -fno-trapping-math -Wno-uninitialized -Wno-maybe-uninitialized -Wno-array-bounds)
+set(VOXHERD_KERNEL_OPTIONS $<$<CONFIG:Release>:-O3> -fno-math-errno -fno-trapping-math -Wno-uninitialized
+  -Wno-maybe-uninitialized -Wno-array-bounds)
 list(GET VOXHERD_CPU_ARCH 0 lowest_level)
 add_library(voxherd_kernel_flags INTERFACE)
 target_compile_options(voxherd_kernel_flags INTERFACE

@@ -1,4 +1,4 @@
-# The page of `voxherd view`: npm installs NiiVue and esbuild, node bundles them with src/tools/view/page, and the
+# The page of `voxherd view`: npm installs NiiVue and esbuild, node bundles them with src/view/page, and the
 # program contains the files. Without npm the program is built without the page, and `voxherd view` says so.
 include(GNUInstallDirs)
 set(VOXHERD_VIEW AUTO CACHE STRING "build the page of voxherd view: AUTO (if npm can install its packages), ON, OFF")
@@ -33,7 +33,7 @@ endfunction()
 
 # Adds the page, or a source that says why there is none, to a target.
 function(voxherd_view_page target)
-  set(source ${PROJECT_SOURCE_DIR}/src/tools/view/page)
+  set(source ${PROJECT_SOURCE_DIR}/src/view/page)
   set(folder ${PROJECT_BINARY_DIR}/view_page)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source}/package-lock.json)
   if(VOXHERD_VIEW STREQUAL "OFF")
@@ -47,7 +47,7 @@ function(voxherd_view_page target)
   if(why_not)
     message(STATUS "voxherd: no viewer: ${why_not}")
     set(WHY_NO_PAGE ${why_not})
-    configure_file(${PROJECT_SOURCE_DIR}/src/tools/view/no_page.cpp.in ${folder}/no_page.cpp @ONLY)
+    configure_file(${PROJECT_SOURCE_DIR}/src/view/no_page.cpp.in ${folder}/no_page.cpp @ONLY)
     target_sources(${target} PRIVATE ${folder}/no_page.cpp)
     return()
   endif()
@@ -60,7 +60,7 @@ function(voxherd_view_page target)
   add_custom_command(OUTPUT ${files} COMMAND ${NODE_PROGRAM} ${source}/bundle.mjs ${folder} ${folder}/files
     BYPRODUCTS ${folder}/files/licences.txt DEPENDS ${page} ${folder}/installed COMMENT "Bundling the viewer's page" VERBATIM)
   set(PAGE_FOLDER ${folder}/files)
-  configure_file(${PROJECT_SOURCE_DIR}/src/tools/view/page_files.cpp.in ${folder}/page_files.cpp @ONLY)
+  configure_file(${PROJECT_SOURCE_DIR}/src/view/page_files.cpp.in ${folder}/page_files.cpp @ONLY)
   set_source_files_properties(${folder}/page_files.cpp PROPERTIES OBJECT_DEPENDS "${files}")
   target_sources(${target} PRIVATE ${folder}/page_files.cpp)
   install(FILES ${folder}/files/licences.txt DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME viewer-licences.txt)

@@ -3,9 +3,9 @@
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/targets/*.cpp)
 
 # What the targets read with, compiled again for the fuzzer: the rest of the program is not needed.
-set(fuzz_patterns core/*.cpp src/io/input_file.cpp src/io/number_table.cpp src/io/utf8.cpp src/io/gzip/*.cpp src/io/nifti/nifti_[acfhr]*.cpp
-  src/scan/gradients.cpp src/tools/cohort/manifest.cpp src/tools/view/connection_request.cpp src/tools/view/fibre_choice.cpp
-  src/tools/view/request_gate.cpp src/tools/view/request_json.cpp
+set(fuzz_patterns core/*.cpp src/io/input_file.cpp src/io/number_table.cpp src/io/gzip/*.cpp src/io/nifti/nifti.cpp src/io/nifti/nifti_[cf]*.cpp
+  src/scan/gradients.cpp src/batch/cohort/manifest.cpp src/view/connection_request.cpp src/view/fibre_choice.cpp
+  src/view/request_gate.cpp src/view/request_json.cpp
   src/scan/region_names.cpp src/analyses/perfusion/frames.cpp src/analyses/perfusion/input_curves.cpp
   src/analyses/perfusion/text_values.cpp mpi/comm/*.cpp mpi/result/*.cpp)
 
@@ -33,19 +33,23 @@ function(voxherd_fuzzers)
   endforeach()
 endfunction()
 
+# All targets in one unit, each with its own name.
 function(voxherd_fuzz_replay)
-  set(list "")
+  set(unit "")
   foreach(source IN LISTS fuzz_targets)
     get_filename_component(name ${source} NAME_WE)
+    string(APPEND unit "#define LLVMFuzzerTestOneInput fuzz_${name}\n#include \"${source}\"\n#undef LLVMFuzzerTestOneInput\n")
     string(APPEND list "TARGET(${name}) ")
-    set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=fuzz_${name})
     file(GLOB inputs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}/*)
     add_test(NAME unit.fuzz_${name} COMMAND fuzz_replay ${name} ${inputs})
-    set_tests_properties(unit.fuzz_${name} PROPERTIES LABELS unit TIMEOUT 60)
+    set_tests_properties(unit.fuzz_${name} PROPERTIES LABELS "unit;fuzz" TIMEOUT 60)
   endforeach()
-  add_executable(fuzz_replay ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp ${fuzz_targets})
+  file(CONFIGURE OUTPUT fuzz_targets.cpp CONTENT "${unit}")
+  add_executable(fuzz_replay ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp ${CMAKE_CURRENT_BINARY_DIR}/fuzz_targets.cpp)
   target_compile_definitions(fuzz_replay PRIVATE "VOXHERD_FUZZ_TARGETS=${list}")
   target_link_libraries(fuzz_replay PRIVATE voxherd_program ZLIB::ZLIB)
+  voxherd_test_program(fuzz_replay fuzz)
+  add_dependencies(cpp_tests fuzz_replay)
 endfunction()
 
 option(VOXHERD_FUZZ "build the fuzzers instead of the replay of their corpora; needs clang" OFF)

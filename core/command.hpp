@@ -8,11 +8,11 @@
 #include "core/failure.hpp"
 #include "core/options.hpp"
 #include "core/outputs.hpp"
+#include "core/run_request.hpp"
 
 namespace voxherd {
 
 class session;
-struct run_request;
 
 /// A command whose options have been read into its request.
 class prepared_command {
@@ -26,20 +26,21 @@ class prepared_command {
 /// A subcommand: its option table and the function that runs it.
 struct command {
   const char* name;
-  const char* summary;     ///< one line for `voxherd --help`
-  const char* usage;       ///< after the command's name, e.g. "--dwi FILE --bvals FILE --bvecs FILE --out FILE"
-  const char* positional;  ///< comma-separated options that take plain words, e.g. "first,second"; "" for none
-  const std::vector<option_spec>& (*options)();
+  const char* summary;  ///< one line for `voxherd --help`
+  const option_list& (*table)();
   std::unique_ptr<prepared_command> (*prepare)(const given_options&);  ///< throws failure (usage)
   /// Translates the command line of another program that this command replaces; null for none.
   std::vector<std::string> (*translate)(const std::vector<std::string>&) = nullptr;
-  std::vector<output_spec> (*outputs)() = nullptr;  ///< of a result with default options; null: not listed
+  std::vector<output_spec> (*outputs)() = nullptr;  ///< outputs of a result with default options; null: not listed
   const char* example = "";                         ///< command lines for the help, each below 78 columns
   std::string (*notes)() = nullptr;                 ///< a section of the help, with its heading; null: none
+  const char* other_usage = "";                     ///< usage in the words of the program that it replaces
+
+  const std::vector<option_spec>& options() const { return table().specs(); }
 };
 
 struct command_words {
-  const char *name, *summary, *usage, *positional, *example = "";
+  const char *name, *summary, *example = "";
 };
 
 /// Table: a function that returns the option_table of a request. Run: what runs the request. `outputs`: for help.
@@ -66,9 +67,7 @@ constexpr command make_command(const command_words& words, std::vector<output_sp
   return {
       words.name,
       words.summary,
-      words.usage,
-      words.positional,
-      []() -> const std::vector<option_spec>& { return Table().specs(); },
+      []() -> const option_list& { return Table(); },
       [](const given_options& given) -> std::unique_ptr<prepared_command> { return std::make_unique<prepared>(given); },
       nullptr,
       outputs,

@@ -1,6 +1,7 @@
 #include "core/command_line.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -9,10 +10,8 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <set>
+#include <map>
 #include <sstream>
-
-#include "core/required_options.hpp"
 
 namespace voxherd {
 
@@ -52,53 +51,56 @@ std::string nearest_name(const std::string& wrong, const std::vector<std::string
   return nearest.empty() || edit_distance(wrong, nearest) > 2 ? "" : nearest;
 }
 
-/// British option names in American spelling, which is accepted too.
-std::string american(std::string name) {
-  for (const auto& [british, spelling] : {std::pair{"fibre", "fiber"}, {"haemato", "hemato"}, {"centre", "center"}})
-    if (const auto at = name.find(british); at != std::string::npos)
-      name.replace(at, std::string(british).size(), spelling);
+/// Also accepts the American spelling of a British name of an option.
+std::string british(const command& c, const std::string& name) {
+  if (c.table().find(name) != nullptr) return name;
+  for (const auto& [american, spelling] : {std::pair{"fiber", "fibre"}, {"hemato", "haemato"}, {"center", "centre"}}) {
+    const std::size_t at = name.find(american);
+    if (at == std::string::npos) continue;
+    const std::string own = std::string(name).replace(at, std::string(american).size(), spelling);
+    if (c.table().find(own) != nullptr) return own;
+  }
   return name;
+}
+
+std::vector<std::string> with_british_names(const command& c, std::vector<std::string> words) {
+  for (std::string& word : words) {
+    const std::size_t begin = word.find_first_not_of('-'), end = std::min(word.find('='), word.size());
+    if (begin > 0 && begin < end) word.replace(begin, end - begin, british(c, word.substr(begin, end - begin)));
+  }
+  return words;
 }
 
 po::options_description boost_options(const command& c) {
   po::options_description all;
   for (const option_spec& spec : c.options()) {
-    for (const std::string& name : std::set<std::string>{spec.name, american(spec.name)}) {
-      auto* const value = po::value<std::vector<std::string>>();
-      if (spec.many) value->multitoken();
-      if (!spec.takes_value()) value->zero_tokens();
-      all.add_options()(name.c_str(), value);
-    }
+    auto* const value = po::value<std::vector<std::string>>();
+    if (spec.many) value->multitoken();
+    if (!spec.takes_value()) value->zero_tokens();
+    all.add_options()(spec.name.c_str(), value);
   }
   all.add_options()(unexpected, po::value<std::vector<std::string>>());
   return all;
 }
 
 po::positional_options_description positional_options(const command& c) {
+  std::map<int, std::string> names;
+  for (const option_spec& spec : c.options())
+    if (spec.place > 0) names[spec.place] = spec.name;
   po::positional_options_description positional;
-  std::istringstream names(c.positional);
-  for (std::string name; std::getline(names, name, ',');) positional.add(name.c_str(), 1);
+  for (const auto& [place, name] : names) positional.add(name.c_str(), 1);
   positional.add(unexpected, -1);
   return positional;
 }
 
-const option_spec& find_spec(const command& c, const std::string& name) {
-  const auto& all = c.options();
-  return *std::find_if(all.begin(), all.end(),
-                       [&](const option_spec& spec) { return spec.name == name || american(spec.name) == name; });
-}
-
-std::string unknown_option(const command& c, const po::unknown_option& e) {
-  // The word as typed is only in the message: unrecognised option '-zap'.
-  const std::string message = e.what();
-  const std::size_t open = message.find('\'') + 1, close = message.rfind('\'');
-  const std::string typed = message.substr(open, close - open);
+/// `typed`: with dashes, and with its value after =, if it has one.
+std::string unknown_option(const command& c, const std::string& typed) {
   std::string name = typed.substr(0, typed.find('='));
   name.erase(0, name.find_first_not_of('-'));
   std::vector<std::string> names;
   for (const option_spec& spec : c.options()) names.push_back(spec.name);
   const std::string meant = nearest_name(name, names);
-  return fmt::format("unknown option {}; {}see voxherd {} --help", typed,
+  return fmt::format("unknown option {}; {}see voxherd {} --help", typed.substr(0, typed.find('=')),
                      meant.empty() ? "" : fmt::format("did you mean --{}? ", meant), c.name);
 }
 
@@ -126,11 +128,11 @@ bool has_empty(const std::vector<std::string>& words) {
 [[noreturn]] void refuse_unexpected(const command& c, const std::string& word) {
   const auto& all = c.options();
   const auto first = std::find_if(all.begin(), all.end(), [&](const option_spec& spec) {
-    return spec.type == option_type::file && is_required(c, spec) && spec.name != "out";
+    return spec.type == option_type::file && spec.required && spec.place == 0 && spec.name != "out";
   });
   option::refuse(fmt::format("unexpected argument '{}'; {}usage: voxherd {} {}", word,
                              first == all.end() ? "" : fmt::format("did you mean --{} {}? ", first->name, word), c.name,
-                             c.usage));
+                             fmt::join(c.table().usage().front(), " ")));
 }
 
 /// Adds what was parsed, unless an earlier source has given the option.
@@ -138,36 +140,15 @@ void add_values(const command& c, const po::parsed_options& parsed, const given_
                 given_options& given) {
   for (const auto& option : parsed.options) {
     if (option.string_key == unexpected) refuse_unexpected(c, option.value.front());
-    const option_spec& spec = find_spec(c, option.string_key);
+    const option_spec* found = c.table().find(british(c, option.string_key));
+    if (found == nullptr) option::refuse(unknown_option(c, option.original_tokens.front()));
+    const option_spec& spec = *found;
     if (spec.takes_value() && has_empty(option.value)) refuse_empty(spec);
     if (earlier.has(spec.name)) continue;
     if (!spec.takes_value() && !is_on(spec, option.value)) continue;
     if (given.has(spec.name) && !spec.repeats) option::refuse(fmt::format("--{} is given twice", spec.name));
     auto& values = given.values[spec.name];
     values.insert(values.end(), option.value.begin(), option.value.end());
-  }
-}
-
-/// Boost's message about an unknown option never ends if the word contains one of its placeholders, such as
-/// %canonical_option%, in the name or after =. No option has that character.
-bool has_percent_in_name(const std::string& text) { return text.substr(0, text.find('=')).find('%') != text.npos; }
-
-void refuse_percent(const command& c, const std::vector<std::string>& words) {
-  for (const std::string& word : words) {
-    if (!word.starts_with('-') || word.find('%') == word.npos) continue;
-    const std::string name = word.substr(0, word.find('='));
-    const auto is_named = [&](const option_spec& spec) { return name == "--" + spec.name || name == "-" + spec.name; };
-    if (std::none_of(c.options().begin(), c.options().end(), is_named))
-      option::refuse(fmt::format("unknown option {}; see voxherd {} --help", name, c.name));
-  }
-}
-
-void refuse_percent_in_file(const std::string& path, const std::string& text) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    line.erase(std::min(line.find('#'), line.size()));
-    if (has_percent_in_name(line))
-      option::refuse(fmt::format("--config {}: unknown option {}", path, line.substr(0, line.find('='))));
   }
 }
 
@@ -192,18 +173,14 @@ std::string read_config_text(const std::string& path) {
 
 void read_config_file(const command& c, const po::options_description& options, given_options& given) {
   const std::string path = given.values.at("config").front();
-  const std::string text = read_config_text(path);
-  refuse_percent_in_file(path, text);
-  std::istringstream file(text);
+  std::istringstream file(read_config_text(path));
   try {
     const given_options from_line = given;
-    const po::parsed_options parsed = po::parse_config_file(file, options);
+    const po::parsed_options parsed = po::parse_config_file(file, options, true);
     for (const auto& option : parsed.options)
       if (option.string_key == "config")
         option::refuse(fmt::format("--config {}: contains `config`; a file cannot name another one", path));
     add_values(c, parsed, from_line, given);
-  } catch (const po::unknown_option& e) {
-    option::refuse(fmt::format("--config {}: {}", path, unknown_option(c, e)));
   } catch (const po::invalid_config_file_syntax& e) {
     constexpr std::size_t longest_quote = 40;
     option::refuse(
@@ -236,10 +213,14 @@ given_options parse_command_line(const command& c, const std::vector<std::string
   given_options given;
   try {
     const std::vector<std::string> own = c.translate == nullptr ? words : c.translate(words);
-    refuse_percent(c, own);
-    add_values(c, po::command_line_parser(own).options(options).positional(positional).style(style).run(), {}, given);
-  } catch (const po::unknown_option& e) {
-    option::refuse(unknown_option(c, e));
+    add_values(c,
+               po::command_line_parser(with_british_names(c, own))
+                   .options(options)
+                   .positional(positional)
+                   .style(style)
+                   .allow_unregistered()
+                   .run(),
+               {}, given);
   } catch (const po::invalid_command_line_syntax& e) {
     if (e.kind() == po::invalid_syntax::empty_adjacent_parameter) {  // --mask=
       for (const option_spec& spec : c.options())
@@ -250,7 +231,7 @@ given_options parse_command_line(const command& c, const std::vector<std::string
     option::refuse(fmt::format("{}; see voxherd {} --help", e.what(), c.name));
   }
   if (given.has("config")) read_config_file(c, options, given);
-  check_required(c, given);
+  given.command = c.name;
   given.command_line = fmt::format("voxherd {}", c.name);
   for (const std::string& word : words) given.command_line += ' ' + word;
   return given;

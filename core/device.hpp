@@ -14,8 +14,9 @@ enum class backend { cpu, cuda };
 /// What one rank computes on: a GPU, or a number of CPU threads. Chosen once, at the start.
 struct device {
   backend kind = backend::cpu;
-  int threads = 1;       ///< CPU threads (cpu backend)
-  int cuda_ordinal = 0;  ///< index among the GPUs this process sees (cuda backend)
+  int threads = 1;            ///< CPU threads (cpu backend)
+  int cuda_ordinal = 0;       ///< index among the GPUs this process sees (cuda backend)
+  bool among_others = false;  ///< --backend mixed: other ranks may use another kind of device
 };
 
 /// One GPU as the driver describes it.

@@ -24,6 +24,8 @@ exit_status system_error_status(const std::error_code& code) {
 
 }  // namespace
 
+void refuse_data(const std::string& message) { throw failure(exit_status::bad_data, message); }
+
 failure current_failure() {
   try {
     throw;

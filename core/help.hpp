@@ -8,7 +8,8 @@
 namespace voxherd {
 
 enum class help_format {
-  text,      ///< for a terminal of 80 columns
+  text,      ///< for a terminal of 80 columns, without the options for the papers
+  all,       ///< the same with all options
   markdown,  ///< tables, for the documents
   man,       ///< a manual page (troff)
   json,      ///< a Boutiques descriptor
@@ -17,7 +18,10 @@ enum class help_format {
 /// `voxherd --help`.
 std::string help_text(std::span<const command* const> commands);
 
-/// `voxherd COMMAND --help[=markdown|man|json]`.
+/// `voxherd --help=man`: the page voxherd(1), which names the pages of the commands.
+std::string manual_page(std::span<const command* const> commands);
+
+/// `voxherd COMMAND --help[=markdown|man|json]`, or `--help-all`.
 std::string help_text(const command& c, help_format format = help_format::text);
 
 /// The format that "--help=WORD" names. Throws failure (usage).

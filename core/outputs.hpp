@@ -62,7 +62,7 @@ enum class output_layout {
 struct output_spec {
   std::string name;
   element_type type = element_type::float32;
-  std::vector<std::uint64_t> shape;  ///< of one item: {} scalar, {3} vector, {50} samples
+  std::vector<std::uint64_t> shape;  ///< shape of one item: {} scalar, {3} vector, {50} samples
   output_layout layout = output_layout::volume;
   std::string unit;     ///< "mm2/s", "rad", "1"
   std::string meaning;  ///< one sentence

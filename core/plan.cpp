@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/step_outputs.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -111,7 +113,9 @@ std::vector<batch> make_plan(partition_kind partition, std::span<const std::uint
                              const image_grid& grid, const batch_sizes& sizes) {
   const std::uint64_t items = item_voxels.size();
   std::vector<batch> batches;
-  if (partition == partition_kind::voxels || !std::is_sorted(item_voxels.begin(), item_voxels.end())) {
+  const bool have_slices =
+      std::is_sorted(item_voxels.begin(), item_voxels.end()) && (items == 0 || item_voxels.back() != no_voxel);
+  if (partition == partition_kind::voxels || !have_slices) {
     cut(batches, items, sizes);
     return batches;
   }

@@ -21,7 +21,7 @@ numbers of examples, and says what usually helps. It is written by `docs/errors.
 """
 # What to do about a message that matches; the first match counts.
 ADVICE = [
-    (r"HDF5 file|voxherd_version", "The file is not a result of voxherd, or its copy was not finished. `voxherd verify FILE` checks it."),
+    (r"HDF5 file|a voxherd result\?", "The file is not a result of voxherd, or its copy was not finished. `voxherd verify FILE` checks it."),
     (r"does not exist; create it|cannot be created", "Create the folder (`mkdir -p`), or choose one that you may write to."),
     (r"No such file|no such file", "Check the spelling. A relative name starts in the folder where the command was started."),
     (r"--config", "A file of options has one `name = value` per line, with the names of `--help`; `#` begins a comment."),
@@ -110,17 +110,22 @@ def rows(outcomes, shown):
 def statuses():
     """The table of the manual."""
     with open(os.path.join(HERE, "commands", "README.md"), encoding="utf-8") as file:
-        section = file.read().split("## Exit statuses\n")[1]
-    return re.search(r"^\|.*?(?=\n\n)", section, re.MULTILINE | re.DOTALL)[0]
+        text = file.read().split("## Exit statuses\n")[1]
+    return re.search(r"^\|.*?(?=\n\n)", text, re.MULTILINE | re.DOTALL)[0]
+
+
+def section(heading, table):
+    return f"\n## {heading}\n\n<!-- generated: docs/errors.py -->\n{table}<!-- end -->\n"
 
 
 def page(outcomes):
     """`outcomes`: heading -> (name, case, outcome) of each case."""
     text, shown = INTRODUCTION, set()
     for heading, some in outcomes.items():
-        text += f"\n## {heading}\n\n| message | status | what to do |\n|---|---|---|\n"
-        text += "".join(f"| {messages} | {status} | {what} |\n" for messages, status, what in rows(some, shown))
-    return text + f"\n## Exit statuses\n\n{statuses()}\n"
+        table = "| message | status | what to do |\n|---|---|---|\n"
+        table += "".join(f"| {messages} | {status} | {what} |\n" for messages, status, what in rows(some, shown))
+        text += section(heading, table)
+    return text + section("Exit statuses", statuses() + "\n")
 
 
 def main(arguments):
@@ -129,6 +134,7 @@ def main(arguments):
         sys.exit(__doc__)
     os.environ["VOXHERD"] = os.path.abspath(programs[0])
     sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "support"))
+    import helper_folders  # noqa: F401, adds the folder of the next
     from bad_inputs import run_all
     new = page(run_all())
     if "--check" in arguments:

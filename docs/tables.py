@@ -5,7 +5,7 @@
     python3 docs/tables.py --check build/cpu/voxherd    exit with 1 if a table is out of date
 
 A page marks the places: `<!-- options: NAME -->` or `<!-- outputs: NAME -->`, the table, `<!-- end -->`. NAME is a command,
-or `shared` for the options that all analyses have.
+or `shared` for the options that all analyses have. `<!-- commands: all -->` is the list of commands.
 """
 import functools
 import glob
@@ -16,7 +16,7 @@ import sys
 
 PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "commands")
 SHARED = ("Output", "Running")
-PLACE = re.compile(r"(<!-- (options|outputs): (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+PLACE = re.compile(r"(<!-- (options|outputs|commands): (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
 
 @functools.cache
@@ -31,24 +31,41 @@ def is_analysis(tables):
     return "--dry-run" in tables.get("Running", "")
 
 
+def is_shared(heading):
+    """Also "Running, for experiments and tuning"."""
+    return heading.split(",")[0] in SHARED
+
+
 def options(program, command):
     tables = sections(program, "tensor" if command == "shared" else command)
     tables = {heading: table for heading, table in tables.items() if heading != "Outputs"}
-    shared = {heading: tables[heading] for heading in SHARED if heading in tables}
+    shared = {heading: table for heading, table in tables.items() if is_shared(heading)}
     if command == "shared":
         tables = shared
     elif is_analysis(tables):
-        tables = {heading: table for heading, table in tables.items() if heading not in SHARED}
+        tables = {heading: table for heading, table in tables.items() if not is_shared(heading)}
     text = "\n\n".join(f"### {heading}\n\n{table}" for heading, table in tables.items())
     if command != "shared" and is_analysis(shared):
         text += "\n\nAlso the [options that all analyses share](README.md#options-that-all-analyses-share)."
     return text
 
 
+def commands(program):
+    text = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    text = re.sub(r"\n {10,}", " ", text)  # lines that are continued
+    rows = re.findall(r"^  (\w+) {2,}(\w.*)$", text, re.MULTILINE)
+    return "| command | what it does |\n|---|---|\n" + "\n".join(f"| [{name}]({name}.md) | {what} |" for name, what in rows)
+
+
 def filled(program, page):
     def fill(place):
         begin, kind, command, _, end = place.groups()
-        text = options(program, command) if kind == "options" else sections(program, command).get("Outputs", "")
+        if kind == "commands":
+            text = commands(program)
+        elif kind == "options":
+            text = options(program, command)
+        else:
+            text = sections(program, command).get("Outputs", "")
         return begin + (text + "\n" if text else "") + end
 
     return PLACE.sub(fill, page)

@@ -5,7 +5,7 @@
 import os
 import sys
 
-# The modules subcommands and tables are in the parent folder.
+# The module subcommands is in the parent folder.
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import subcommands  # noqa: E402
 

@@ -49,7 +49,7 @@ def make_liver(args, liver, slices, seed):
     size = f"32x32x{slices // 8}" if args.quick else f"320x320x{slices}"
     shutil.rmtree(liver + ".part", ignore_errors=True)
     made = run([os.path.join(args.build, "voxherd"), "phantom", "liver", "--preset", "paper", "--size", size, "--signal",
-                "linear", "--type", "int16", "--seed", str(seed), "--threads", str(args.threads), "--out", liver + ".part"],
+                "linear", "--type", "int16", "--random-seed", str(seed), "--threads", str(args.threads), "--out", liver + ".part"],
                liver + ".log")
     if made:
         os.replace(liver + ".part", liver)

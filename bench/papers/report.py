@@ -8,13 +8,20 @@ import os
 import re
 import sys
 
-from geodesic_tables import PAPER_BRAIN_MS
-from geodesic_tables import PAPER_MS as PAPER_MS_2048
-from perfusion_tables import PAPER_IN_FLIGHT_MS, PAPER_MS, PAPER_PATIENTS, PATIENT
-from tables import UNITS
-
 COLUMNS = ("device", "series", "x", "value")
 REPEATS, LIVERS = "hernandez-repeats.csv", "wang-cao-livers.csv"
+# Units of work: the counters are UNITs and UNITs_per_s.
+UNITS = ("voxel", "step", "pair", "curve", "cost")
+# van Aart 2011, ms: 2048 fibres of 4096 steps on a GTX 260; Table 3, seeds in a brain.
+PAPER_MS_2048 = 165
+PAPER_BRAIN_MS = {"gpu": {1024: 87, 2048: 93, 3072: 107, 4096: 139},
+                  "threads4": {1024: 1403, 2048: 2788, 3072: 4185, 4096: 5571}}
+# Wang & Cao 2012, ms per voxel: Table 2 by frames (GPU, one core); voxels in flight at 128 frames.
+PAPER_MS = {32: (0.30, 10.36), 48: (0.25, 10.7), 64: (0.61, 19.76), 128: (1.31, 39.11), 256: (2.94, 82.48),
+            320: (3.39, 99.98), 448: (4.31, 136.71)}
+PAPER_IN_FLIGHT_MS = {1: 32.06, 10: 3.22, 50: 2.17, 100: 1.97, 1000: 1.40, 5000: 1.32, 10000: 1.31}
+# Table 5, minutes of a patient's voxels: 1, 2, 3 GPUs, one core.
+PATIENT, PAPER_PATIENT = 638728, (2.73, 1.50, 0.98, 116.35)
 # Jeong 2007, Table 1, ms: GeForce 8800 GTX, and sweeping with Godunov's and Lax-Friedrichs' Hamiltonian on a CPU.
 PAPER_SOLVES = {"const/64": (1000, 54000, 142000), "helix/10000": (1500, 76000, 220000)}
 
@@ -54,7 +61,7 @@ def list_figures():
     in_flight = [("C2050", "paper", voxels, ms) for voxels, ms in PAPER_IN_FLIGHT_MS.items()]
     seeds = [(device, "paper", n, ms) for key, device in (("gpu", "GTX 470"), ("threads4", "four cores, best of all threads"))
              for n, ms in PAPER_BRAIN_MS[key].items()]
-    *gpus, core = PAPER_PATIENTS[PATIENT]
+    *gpus, core = PAPER_PATIENT
     patient = [("C2050", "paper/one_liver", n, PATIENT / (60 * minutes)) for n, minutes in enumerate(gpus, 1)]
     patient.append(("cores", "paper, X5650/one_liver", 1, PATIENT / (60 * core)))
     solves = [(device, "paper, " + scheme, volume, ms[k]) for volume, ms in PAPER_SOLVES.items()

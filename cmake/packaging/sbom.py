@@ -20,7 +20,7 @@ import time
 
 import spdx_licences
 
-LOCK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "tools", "view", "page", "package-lock.json")
+LOCK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "view", "page", "package-lock.json")
 VIEWER = "usr/share/doc/voxherd/viewer-licences.txt"
 UNKNOWN = "NOASSERTION"
 

@@ -47,10 +47,10 @@ def compute(voxherd, scan, mask, labels, folder):
     if all(os.path.exists(path) for path in results):
         return
     run("fibres.h5", "ballstick", *series, "--fibres", "2")
-    track = ("track", "--samples", "fibres.h5", "--loop-check")
-    run("callosal.h5", *track, "--seed-image", "left.nii.gz", "--waypoints", "right.nii.gz")
-    run("corticospinal.h5", *track, "--seed-image", "motor.nii.gz", "--waypoints", "stem.nii.gz")
-    run("network.h5", *track, "--network", labels, "--samples-per-seed", "1000")
+    track = ("track", "--samples", "fibres.h5", "--loop-check", "on")
+    run("callosal.h5", *track, "--seed-image", "left.nii.gz", "--include", "right.nii.gz")
+    run("corticospinal.h5", *track, "--seed-image", "motor.nii.gz", "--include", "stem.nii.gz")
+    run("network.h5", *track, "--connectome", labels, "--samples-per-seed", "1000")
 
 
 def read(folder, result, name):

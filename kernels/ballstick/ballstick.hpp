@@ -1,30 +1,18 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "core/device.hpp"
-#include "core/outputs.hpp"
-#include "kernels/ballstick/result_view.hpp"
-#include "kernels/ballstick/settings.hpp"
-#include "kernels/portable/gradients.hpp"
+#include "kernels/ballstick/posterior_outputs.hpp"
+#include "kernels/portable/gradient_table.hpp"
 
 namespace voxherd::ballstick {
 
-/// One output quantity per voxel: "mean_f1", "dyads1", "th1", "status".
-struct field {
-  int id;  ///< index in result_view
-  output_spec spec;
-};
-
-/// Outputs for settings `s`. `all_samples`: also the samples of S0, d, d_std, R, f0 and tau.
-std::vector<field> list_outputs(const settings& s, bool all_samples);
-
-/// Bytes per voxel of each field.
-std::array<std::size_t, field_count> field_widths(const settings& s);
+/// Outputs for these settings, with the names of fibres and parameters in their meanings.
+std::vector<output_spec> list_outputs(const output_settings& s);
 
 /// Fits and samples batches of voxels on one device. Owns its scratch memory; used by one thread.
 class estimator {
@@ -32,9 +20,9 @@ class estimator {
   virtual ~estimator() = default;
 
   /// `voxels`: each item's index in the image, which keys its random numbers. `rows`: count x (K signals [+ 9 of the
-  /// gradient deviation, column-wise]). `out`: null for fields that are not requested. Throws device_error;
+  /// gradient deviation, column-wise]). `out`: null for outputs that are not wanted. Throws device_error;
   /// device_out_of_memory if fewer voxels may fit.
-  virtual void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_view& out) = 0;
+  virtual void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_arrays& out) = 0;
 
   /// Frees the device memory that is kept between batches.
   virtual void release_memory() {}
@@ -43,6 +31,12 @@ class estimator {
 /// After use_device(d). Throws device_error for a GPU without CUDA, std::invalid_argument for settings out of range.
 std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table& gradients, const settings& s,
                                           bool gradient_deviation);
+
+// Its backends.
+std::unique_ptr<estimator> make_cpu_estimator(const device& d, const gradient_table& gradients, const settings& s,
+                                              bool gradient_deviation);
+std::unique_ptr<estimator> make_cuda_estimator(const gradient_table& gradients, const settings& s,
+                                               bool gradient_deviation);
 
 /// Device memory that one voxel of a batch takes.
 std::size_t device_bytes_per_voxel(const settings& s, std::size_t measurements, bool gradient_deviation);

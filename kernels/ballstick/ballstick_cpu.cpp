@@ -2,7 +2,7 @@
 
 #include "kernels/ballstick/cpu_chain.hpp"
 #include "kernels/ballstick/fit_cpu.hpp"
-#include "kernels/ballstick/prepare.hpp"
+#include "kernels/ballstick/measurements.hpp"
 #include "kernels/ballstick/summary.hpp"
 #include "kernels/device/each_cpu.hpp"
 
@@ -20,14 +20,15 @@ class cpu_estimator final : public estimator {
         gradients_(gradients),
         deviates_(gradient_deviation),
         table_(make_weighting_table(gradients, padded(gradients.size()))),
-        chain_(chain_settings_of(s, gradients.size(), table_.max_weighting)) {
+        chain_(chain_settings_of(s, gradients.size(), table_.max_weighting)),
+        summarise_(s) {
     for (const auto* column : {&table_.x, &table_.y, &table_.z, &table_.offset, &table_.weighting}) {
       for (std::size_t i = 0; i < column->size(); i += real::size())
         columns_.emplace_back(column->data() + i, lane::stdx::element_aligned);
     }
   }
 
-  void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_view& out) override {
+  void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_arrays& out) override {
     const std::size_t row_floats = gradients_.size() + (deviates_ ? 9 : 0);
     each_team_on_cpu(threads_, count, 4, [&] {
       const auto scratch = std::make_shared<cpu_scratch>(gradients_.size(), settings_.fibres,
@@ -41,20 +42,19 @@ class cpu_estimator final : public estimator {
   static std::size_t padded(std::size_t n) { return (n + real::size() - 1) / real::size() * real::size(); }
 
   void estimate(std::size_t item, std::uint64_t voxel, const float* row, cpu_start_fitter& fitter, cpu_scratch& scratch,
-                const result_view& out) const {
+                const result_arrays& out) const {
     const int k = static_cast<int>(gradients_.size());
     auto* const signals = reinterpret_cast<float*>(scratch.signals.data());
     const voxel_preparer prepare{k, scratch.slots * static_cast<int>(real::size()), settings_.noise};
-    const chain_summary summarise{make_parameter_layout(settings_), settings_.fibres, settings_.samples()};
     const voxel_status status = prepare(row, signals);
-    if (out.status() != nullptr) out.status()[item] = static_cast<std::uint8_t>(status);
-    if (status != voxel_status::fitted) return summarise.clear(item, out);
+    out.put<"status">(item, status);
+    if (status != voxel_status::fitted) return summarise_.clear(item, out);
 
     const cpu_measurements m = measurements_of(scratch, row + k);
     float start[max_parameters];
     fitter.fit(signals, deviates_ ? row + k : nullptr, start);
     run_chain(m, start, voxel, scratch);
-    summarise(scratch.chain_samples.data(), scratch.acceptance, item, out);
+    summarise_(scratch.chain_samples.data(), scratch.acceptance, item, out);
   }
 
   cpu_measurements measurements_of(cpu_scratch& scratch, const float* deviation) const {
@@ -93,6 +93,7 @@ class cpu_estimator final : public estimator {
   bool deviates_;
   weighting_table table_;
   chain_settings chain_;
+  chain_summary summarise_;
   std::vector<real> columns_;  ///< x, y, z, offset, weighting, `slots` long each
 };
 

@@ -1,9 +1,7 @@
-#include "kernels/ballstick/cuda_chain.cuh"
-#include "kernels/ballstick/cuda_fit.cuh"
+#include "kernels/ballstick/cuda_jobs.cuh"
 #include "kernels/ballstick/measurements.hpp"
-#include "kernels/ballstick/prepare.hpp"
 #include "kernels/ballstick/summary.hpp"
-#include "kernels/device/each_cuda.cuh"
+#include "kernels/device/launch.cuh"
 #include "kernels/device/output_buffers.cuh"
 
 namespace voxherd::ballstick {
@@ -28,11 +26,11 @@ struct summarise_each {
   chain_summary summarise;
   const float *samples, *accepted;
   const std::uint8_t* status;
-  result_view out;
+  result_arrays out;
 
   VOXHERD_FUNCTION void operator()(std::uint32_t n) const {
     const std::size_t i = n;
-    if (out.status() != nullptr) out.status()[i] = status[i];
+    out.put<"status">(i, status[i]);
     if (status[i] != 0) return summarise.clear(i, out);
     const auto sample_floats =
         static_cast<std::size_t>(summarise.layout.count) * static_cast<std::size_t>(summarise.sample_count);
@@ -48,7 +46,8 @@ class cuda_estimator final : public estimator {
         measurements_(gradients.size()),
         deviates_(gradient_deviation),
         shape_(shape_for(static_cast<int>(gradients.size()))),
-        results_(field_widths(s)) {
+        summarise_(s),
+        results_(summarise_.widths) {
     const weighting_table table = make_weighting_table(gradients, static_cast<std::size_t>(shape_.padded()));
     chain_ = chain_settings_of(s, gradients.size(), table.max_weighting);
     std::vector<float4> directions;
@@ -62,9 +61,9 @@ class cuda_estimator final : public estimator {
                                   cudaMemcpyHostToDevice));
   }
 
-  void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_view& out) override {
+  void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_arrays& out) override {
     if (count == 0) return;
-    result_view results;
+    result_arrays results;
     reserve(count, out, results);
     upload(rows_, rows, count * row_floats());
     upload(voxels_, voxels, count);
@@ -77,11 +76,7 @@ class cuda_estimator final : public estimator {
     run_fits(count);
     run_chains(count);
     each_on_gpu(stream_, static_cast<std::uint32_t>(count),
-                summarise_each{{layout_, settings_.fibres, settings_.samples()},
-                               samples_.data(),
-                               acceptance_.data(),
-                               status_.data(),
-                               results});
+                summarise_each{summarise_, samples_.data(), acceptance_.data(), status_.data(), results});
     results_.fetch(count, results.array, out.array, stream_);
     stream_.wait();
   }
@@ -99,7 +94,7 @@ class cuda_estimator final : public estimator {
     return static_cast<std::size_t>(layout_.count) * static_cast<std::size_t>(settings_.samples());
   }
 
-  void reserve(std::size_t count, const result_view& out, result_view& results) {
+  void reserve(std::size_t count, const result_arrays& out, result_arrays& results) {
     rows_.reserve(count * row_floats());
     signals_.reserve(count * static_cast<std::size_t>(shape_.padded()));
     voxels_.reserve(count);
@@ -175,14 +170,15 @@ class cuda_estimator final : public estimator {
   cuda_stream stream_;
   device_buffer<float4> directions_;
   device_buffer<float> weightings_, rows_, signals_, starts_, acceptance_, samples_;
-  output_buffers<field_count> results_;
+  chain_summary summarise_;
+  output_buffers<result_arrays::count> results_;
   device_buffer<std::uint64_t> voxels_;
   device_buffer<std::uint8_t> status_;
 };
 
 }  // namespace
 
-std::unique_ptr<estimator> make_cuda_estimator(const device&, const gradient_table& gradients, const settings& s,
+std::unique_ptr<estimator> make_cuda_estimator(const gradient_table& gradients, const settings& s,
                                                bool gradient_deviation) {
   return std::make_unique<cuda_estimator>(gradients, s, gradient_deviation);
 }

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "kernels/ballstick/settings.hpp"
-#include "kernels/portable/gradients.hpp"
+#include "kernels/portable/gradient_table.hpp"
 
 namespace voxherd::ballstick {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/ballstick/result_view.hpp"
+#include "kernels/ballstick/posterior_outputs.hpp"
 #include "kernels/portable/lane_math.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
 
@@ -12,43 +12,55 @@ struct chain_summary {
   parameter_layout layout;
   int fibres;
   int sample_count;
+  std::array<std::size_t, result_arrays::count> widths;  ///< bytes per voxel of each output
 
-  /// `samples`: (parameter, sample); `accepted`: (parameter). Writes row `item` of every field of `out`.
+  explicit chain_summary(const settings& s)
+      : layout(make_parameter_layout(s)),
+        fibres(s.fibres),
+        sample_count(s.samples()),
+        widths(output_widths<posterior_outputs>({s, true})) {}
+
+  /// `samples`: (parameter, sample); `accepted`: (parameter). Writes row `item` of every output.
   VOXHERD_FUNCTION void operator()(const float* samples, const float* accepted, std::size_t item,
-                                   const result_view& out) const {
+                                   const result_arrays& out) const {
     int order[max_fibres];
     float fraction[max_fibres];
     sort_fibres(samples, order, fraction);
-    put_scalar(out, mean_s0, samples_s0, layout.s0, samples, item);
-    put_scalar(out, mean_d, samples_d, layout.d, samples, item);
-    put_scalar(out, mean_d_std, samples_d_std, layout.d_std, samples, item);
-    put_scalar(out, mean_ratio, samples_ratio, layout.ratio, samples, item);
-    put_scalar(out, mean_f0, samples_f0, layout.f0, samples, item);
-    put_scalar(out, mean_tau, samples_tau, layout.tau, samples, item);
+    put_scalar(out, place<"mean_S0">(), layout.s0, samples, item);
+    put_scalar(out, place<"mean_d">(), layout.d, samples, item);
+    put_scalar(out, place<"mean_d_std">(), layout.d_std, samples, item);
+    put_scalar(out, place<"mean_R">(), layout.ratio, samples, item);
+    put_scalar(out, place<"mean_f0">(), layout.f0, samples, item);
+    put_scalar(out, place<"mean_tau">(), layout.tau, samples, item);
     float sum = 0;
     for (int k = 0; k < fibres; ++k) {
       const int source = order[k];
       sum += fraction[source];
-      put(out, fibre_field(k, mean_f), item, fraction[source]);
+      out.put_float(of_fibre(k, place<"mean_f1">()), item, fraction[source]);
       put_direction(samples, source, k, item, out);
-      copy(out, fibre_field(k, samples_th), item, samples + layout.th(source) * sample_count);
-      copy(out, fibre_field(k, samples_ph), item, samples + layout.ph(source) * sample_count);
-      copy(out, fibre_field(k, samples_f), item, samples + layout.f(source) * sample_count);
+      copy(out, of_fibre(k, place<"th1">()), item, samples + layout.th(source) * sample_count);
+      copy(out, of_fibre(k, place<"ph1">()), item, samples + layout.ph(source) * sample_count);
+      copy(out, of_fibre(k, place<"f1">()), item, samples + layout.f(source) * sample_count);
     }
-    put(out, mean_f_sum, item, sum);
+    out.put<"mean_fsum">(item, sum);
     put_acceptance(accepted, order, item, out);
   }
 
   /// Zeros for a voxel that could not be fitted.
-  VOXHERD_FUNCTION void clear(std::size_t item, const result_view& out) const {
-    for (int id = 0; id < status_field; ++id) {
-      if (out.values(id) == nullptr) continue;
-      const auto width = static_cast<std::size_t>(values_per_voxel(id, layout, sample_count));
-      for (std::size_t i = 0; i < width; ++i) out.values(id)[item * width + i] = 0.0f;
+  VOXHERD_FUNCTION void clear(std::size_t item, const result_arrays& out) const {
+    for (std::size_t i = 0; i < place<"status">(); ++i) {
+      if (out.array[i] == nullptr) continue;
+      const std::size_t width = widths[i] / sizeof(float);
+      for (std::size_t n = 0; n < width; ++n) out.floats(i)[item * width + n] = 0.0f;
     }
   }
 
  private:
+  template <output_name Name>
+  static constexpr std::size_t place() {
+    return result_arrays::place<Name>();
+  }
+
   VOXHERD_FUNCTION float mean(const float* row) const {
     double sum = 0;
     for (int s = 0; s < sample_count; ++s) sum += row[s];
@@ -64,26 +76,23 @@ struct chain_summary {
     }
   }
 
-  VOXHERD_FUNCTION void put(const result_view& out, int id, std::size_t item, float value) const {
-    if (out.values(id) != nullptr) out.values(id)[item] = value;
-  }
-
-  VOXHERD_FUNCTION void copy(const result_view& out, int id, std::size_t item, const float* row) const {
-    if (out.values(id) == nullptr) return;
-    float* const to = out.values(id) + item * static_cast<std::size_t>(sample_count);
+  VOXHERD_FUNCTION void copy(const result_arrays& out, std::size_t i, std::size_t item, const float* row) const {
+    if (out.array[i] == nullptr) return;
+    float* const to = out.floats(i) + item * static_cast<std::size_t>(sample_count);
     for (int s = 0; s < sample_count; ++s) to[s] = row[s];
   }
 
-  VOXHERD_FUNCTION void put_scalar(const result_view& out, int mean_id, int samples_id, int p, const float* samples,
+  /// The mean, and the samples, which are the next output.
+  VOXHERD_FUNCTION void put_scalar(const result_arrays& out, std::size_t i, int p, const float* samples,
                                    std::size_t item) const {
     if (p < 0) return;
-    put(out, mean_id, item, mean(samples + p * sample_count));
-    copy(out, samples_id, item, samples + p * sample_count);
+    out.put_float(i, item, mean(samples + p * sample_count));
+    copy(out, i + 1, item, samples + p * sample_count);
   }
 
   /// The principal eigenvector of the mean of x x^T, and 1 minus its eigenvalue.
   VOXHERD_FUNCTION void put_direction(const float* samples, int source, int k, std::size_t item,
-                                      const result_view& out) const {
+                                      const result_arrays& out) const {
     double xx = 0, xy = 0, xz = 0, yy = 0, yz = 0, zz = 0;
     for (int s = 0; s < sample_count; ++s) {
       float sin_th, cos_th, sin_ph, cos_ph;
@@ -94,16 +103,16 @@ struct chain_summary {
     }
     const double n = sample_count;
     const auto e = symmetric_eigen3(xx / n, xy / n, xz / n, yy / n, yz / n, zz / n);
-    float* const direction = out.values(fibre_field(k, dyads));
+    float* const direction = out.floats(of_fibre(k, place<"dyads1">()));
     if (direction != nullptr) {
       for (int i = 0; i < 3; ++i) direction[3 * item + i] = static_cast<float>(e.vector[0][i]);
     }
-    put(out, fibre_field(k, dispersion), item, static_cast<float>(1.0 - e.value[0]));
+    out.put_float(of_fibre(k, place<"dyads1_dispersion">()), item, static_cast<float>(1.0 - e.value[0]));
   }
 
   VOXHERD_FUNCTION void put_acceptance(const float* accepted, const int* order, std::size_t item,
-                                       const result_view& out) const {
-    float* const row = out.values(acceptance);
+                                       const result_arrays& out) const {
+    float* const row = out.values<"acceptance">();
     if (row == nullptr) return;
     float* const to = row + item * static_cast<std::size_t>(layout.count);
     for (int p = 0; p < layout.count; ++p) {

@@ -4,9 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/connect/lattice_builder.hpp"
 #include "kernels/connect/neighbour.hpp"
-#include "kernels/connect/net_cells.hpp"
-#include "kernels/connect/step_rule.hpp"
 #include "kernels/device/each_cpu.hpp"
 
 namespace voxherd::connect {

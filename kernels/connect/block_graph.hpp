@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernels/connect/lattice_builder.hpp"
-#include "kernels/connect/settings.hpp"
+#include "kernels/connect/solver.hpp"
 
 namespace voxherd::connect {
 
@@ -24,6 +24,7 @@ inline constexpr std::uint32_t max_read_blocks = 255;
 
 /// The indices of a pair: x + e_i in the lower half, x - e_i in the upper half.
 VOXHERD_FUNCTION inline std::uint32_t pair_index(std::uint32_t pair, int side) {
+  assert(side == 0 || side == 1);
   return side == 0 ? pair & 0xffffu : pair >> 16;
 }
 
@@ -36,7 +37,7 @@ struct graph_view {
   const std::uint32_t* neighbour;        ///< (blocks, pairs, 64)
   std::uint32_t read_stride;             ///< entries per list, padded with the block itself; a multiple of 32
   const std::uint32_t* read_block;       ///< (blocks, read_stride): the blocks that each block reads, itself first
-  const std::int32_t* net_of;            ///< index of a block's net (face_net.hpp), -1 for none
+  const std::int32_t* net_of;            ///< index of a block's net (directed_block.hpp), -1 for none
   const std::uint32_t* net_pair;         ///< (nets, 3, 64): neighbours across faces along x, y, z, indices as above
   const float* net_cost;                 ///< (nets, 3, 64): cost of a step to them
   const std::uint32_t* first_dependent;  ///< blocks + 1
@@ -62,5 +63,26 @@ struct block_graph {
 };
 
 block_graph build_graph(const lattice& l, const solver_settings& settings, int threads);
+
+/// Inputs common to all backends.
+struct solver_parts {
+  lattice where;
+  block_graph graph;
+  solver_settings settings;
+  double axes_mm[9], origin_mm[3];
+  float typical_cost;  ///< median cost of one voxel
+};
+
+/// Second order only takes the order of neighbours from the first-order solution, which therefore need not be exact.
+inline float solve_tolerance(int order, const solver_settings& s) {
+  constexpr float for_choices = 1e-4f;
+  return order < s.order && s.tolerance < for_choices ? for_choices : s.tolerance;
+}
+
+/// Rounds after which a front that still changes is stopped.
+inline constexpr std::uint32_t max_rounds = 100000;
+
+/// The cell of a start. Throws std::invalid_argument for a voxel outside the mask or an invalid arrival time.
+std::uint32_t checked_cell(const lattice& l, const start& s);
 
 }  // namespace voxherd::connect

@@ -8,7 +8,7 @@ namespace voxherd::connect {
 /// Scratch memory of a team during a visit.
 template <int Values>
 struct visit_scratch {
-  alignas(64) float value[Values];          ///< of the block, and for some schemes of the cells around it
+  alignas(64) float value[Values];          ///< values of the block, and for some schemes of the cells around it
   std::uint32_t base[max_read_blocks + 1];  ///< offset of the values of each block read
   std::uint32_t exchange[4];
 };

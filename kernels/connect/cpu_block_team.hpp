@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "kernels/connect/lattice.hpp"
-#include "kernels/portable/simd_gather.hpp"
+#include "kernels/portable/simd_math.hpp"
 
 namespace voxherd::connect {
 

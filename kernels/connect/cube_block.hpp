@@ -11,7 +11,7 @@ namespace voxherd::connect {
 template <class Local>
 struct cube_scheme {
   static constexpr int order = 1, values = cube_cells;
-  const float* tensor;  ///< lattice_view's
+  const float* tensor;  ///< the array of lattice_view
 
   template <class Team>
   class at {

@@ -6,7 +6,7 @@
 #include "kernels/connect/block_graph.hpp"
 #include "kernels/connect/fronts.hpp"
 #include "kernels/connect/round_kernel.cuh"
-#include "kernels/device/each_cuda.cuh"
+#include "kernels/device/launch.cuh"
 
 /// Lattice, graph and fronts in GPU memory.
 namespace voxherd::connect {

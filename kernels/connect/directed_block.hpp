@@ -1,10 +1,104 @@
 #pragma once
 
 #include "kernels/connect/block_visit.hpp"
-#include "kernels/connect/face_net.hpp"
-#include "kernels/connect/selling_update.hpp"
+#include "kernels/connect/lattice.hpp"
+#include "kernels/portable/function.hpp"
+#include "kernels/portable/lane_math.hpp"
 
 namespace voxherd::connect {
+
+/// The equation of one cell: f(u) = sum of weight_i max(0, u - v_i)^2 = 1 with v_i the smaller of the two neighbours
+/// along direction i. f is convex, and increasing where it is positive: Newton's iterates from above stay above the
+/// solution, so that each is an upper bound by itself, and the v_i need not be sorted.
+template <class Number>
+struct selling_equation {
+  Number weight[selling_directions], v[selling_directions];
+
+  /// Cost of a voxel along one direction only; 1e18, larger than any cost, for a direction without weight.
+  VOXHERD_FUNCTION static Number step(Number w) { return lane::reciprocal(lane::sqrt(lane::max(w, Number(1e-36f)))); }
+
+  /// For cells that no front has reached: from one direction only, u <= v_i + weight_i^(-1/2).
+  VOXHERD_FUNCTION Number bound() const {
+    Number u = unreached;
+    VOXHERD_UNROLL
+    for (int i = 0; i < selling_directions; ++i) u = lane::min(u, v[i] + step(weight[i]));
+    return u;
+  }
+
+  /// One step from `u`, at or above the solution; returns u itself if it is the solution to rounding.
+  VOXHERD_FUNCTION Number newton(Number u) const {
+    Number f, slope;
+    evaluate(u, f, slope);
+    return lane::select(f > 0.0f, u - 0.5f * f * lane::reciprocal(slope), u);
+  }
+  /// One step from anywhere: from below the solution it leads above it, possibly to infinity.
+  VOXHERD_FUNCTION Number newton_from_anywhere(Number u) const {
+    Number f, slope;
+    evaluate(u, f, slope);
+    return u - 0.5f * f * lane::reciprocal(slope);
+  }
+
+ private:
+  /// f - 1 and half its slope
+  VOXHERD_FUNCTION void evaluate(Number u, Number& f, Number& slope) const {
+    f = -1.0f;
+    slope = 0.0f;
+    VOXHERD_UNROLL
+    for (int i = 0; i < selling_directions; ++i) {
+      const Number t = lane::max(u - v[i], Number(0.0f)), wt = weight[i] * t;
+      f = lane::fma(wt, t, f);
+      slope += wt;
+    }
+  }
+};
+
+/// For cells that no front can enter or leave along Selling's directions because of the mask (lattice_builder.hpp):
+/// straight steps to the six face neighbours, u <= v + sqrt(e . S^-1 e). Each is the cost of a path, so an upper bound;
+/// everything connected by faces is reached.
+template <class Team>
+class face_net {
+ public:
+  using number = typename Team::number;
+
+  VOXHERD_FUNCTION face_net(const graph_view& graph, std::uint32_t block) : graph_(graph), net_(graph.net_of[block]) {}
+
+  VOXHERD_FUNCTION bool is_there() const { return net_ >= 0; }
+
+  /// Loads values of other blocks, which stay fixed.
+  VOXHERD_FUNCTION void load(const Team& team, int chunk, const float* values, const std::uint32_t* base) {
+    team.each_cell(chunk, [&](int cell) {
+      float least = unreached;
+      VOXHERD_UNROLL_BY(1)
+      for (int d = 0; d < 3; ++d)
+        for (int side = 0; side < 2; ++side) {
+          const std::uint32_t neighbour_index =
+              pair_index(graph_.net_pair[first() + static_cast<unsigned>(d * block_cells + cell)], side);
+          if (neighbour_index < block_cells) continue;
+          least = lane::min(least,
+                            team.fetch(values + base[neighbour_index / block_cells] + neighbour_index % block_cells) +
+                                graph_.net_cost[first() + static_cast<unsigned>(d * block_cells + cell)]);
+        }
+      outside_.set(chunk, 0, cell, least);
+    });
+  }
+
+  VOXHERD_FUNCTION number lowered(const Team& team, const float* own, int chunk, number u) const {
+    u = lane::min(u, outside_.get(team, chunk, 0));
+    VOXHERD_UNROLL_BY(1)
+    for (int d = 0; d < 3; ++d)
+      u = lane::min(u, team.lesser_inside(own, graph_.net_pair + first() + d * block_cells, chunk) +
+                           team.load(graph_.net_cost + first() + d * block_cells, chunk));
+    return u;
+  }
+
+ private:
+  // Recomputed when needed: few blocks have a net, and a register would be taken from all.
+  VOXHERD_FUNCTION std::size_t first() const { return std::size_t{3} * block_cells * static_cast<unsigned>(net_); }
+
+  const graph_view& graph_;
+  std::int32_t net_;
+  typename Team::template cell_numbers<1> outside_;
+};
 
 /// Data of a block common to both orders: weights along Selling's directions, `Pairs` pairs of neighbours per cell, the
 /// blocks read, and the block's net if it has one.

@@ -24,9 +24,11 @@ struct front_view {
 
   VOXHERD_FUNCTION std::size_t values_of_front() const { return std::size_t{2} * (blocks + 1) * block_cells; }
   VOXHERD_FUNCTION float* triggers(std::uint32_t k, std::uint32_t round) const {
+    assert(k < fronts);
     return trigger[in_place ? 0 : round % 2] + std::size_t{k} * blocks;
   }
   VOXHERD_FUNCTION std::uint32_t place(std::uint32_t block, std::uint32_t slot) const {
+    assert(slot < 2 && block <= blocks);
     return (slot * (blocks + 1) + block) * block_cells;
   }
 };
@@ -37,7 +39,7 @@ VOXHERD_FUNCTION inline std::uint32_t slot_before(std::uint32_t state, std::uint
 }
 
 struct round_rules {
-  std::uint32_t first_round;  ///< of these rules: a block's first visit since then wakes all its readers
+  std::uint32_t first_round;  ///< first round of these rules: a block's first visit since then wakes all its readers
   float tolerance;            ///< relative
   float cut;                  ///< blocks woken later than the earliest one by more than this wait
   float growth;               ///< increase of `cut` in each round in which the earliest stays

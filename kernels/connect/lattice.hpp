@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/portable/function.hpp"
+#include "kernels/portable/contract.hpp"
 
 namespace voxherd::connect {
 
@@ -25,6 +25,7 @@ inline constexpr int cube_side = block_side + 2, cube_cells = cube_side * cube_s
 
 /// Index in the cube of a cell of the block, and offset of its neighbour at (dx, dy, dz).
 VOXHERD_FUNCTION constexpr int cube_place(int cell) {
+  assert(cell >= 0 && cell < block_cells);
   return cell % 4 + 1 + cube_side * (cell / 4 % 4 + 1 + cube_side * (cell / 16 + 1));
 }
 VOXHERD_FUNCTION constexpr int cube_step(int dx, int dy, int dz) { return dx + cube_side * (dy + cube_side * dz); }
@@ -42,6 +43,7 @@ struct lattice_view {
   const std::uint32_t* open;       ///< 1 per cell: bit 2 i if x + e_i may be reached, bit 2 i + 1 if x - e_i may
 
   VOXHERD_FUNCTION static std::size_t plane(std::uint32_t cell, int numbers, int n) {
+    assert(n >= 0 && n < numbers);
     return (std::size_t{cell / block_cells} * static_cast<unsigned>(numbers) + static_cast<unsigned>(n)) * block_cells +
            cell % block_cells;
   }

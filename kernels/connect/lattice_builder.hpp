@@ -16,7 +16,7 @@ struct lattice {
   std::vector<float> tensor, weight;
   std::vector<std::int32_t> offset;
   std::vector<std::uint32_t> open;
-  std::vector<std::uint32_t> cell_of_number;  ///< of the voxels in the mask, by increasing linear index
+  std::vector<std::uint32_t> cell_of_number;  ///< cells of the voxels in the mask, by increasing linear index
 
   std::size_t cells() const { return std::size_t{blocks} * block_cells; }
   lattice_view view() const;
@@ -24,5 +24,9 @@ struct lattice {
 
 /// Throws std::invalid_argument: wrong array sizes, an empty mask, more than 2^28 voxels.
 lattice build_lattice(const speed_field& field, int threads);
+
+/// One flag per cell: whether it needs a net (directed_block.hpp) because a front cannot enter or leave it along the
+/// directions that the mask leaves open, although it is connected to others by faces. Empty if no cell needs one.
+std::vector<std::uint8_t> cells_that_need_nets(const lattice& l);
 
 }  // namespace voxherd::connect

@@ -30,7 +30,7 @@ struct round_counts {
 /// depends on their order.
 struct round_lists {
   std::uint32_t* entry[2];  ///< (fronts * blocks), by parity of the round
-  std::uint32_t* count[3];  ///< by round modulo 3
+  std::uint32_t* count[3];  ///< counts by round modulo 3
   float* limit[2];          ///< (fronts), by parity: blocks with later triggers wait
 };
 

@@ -16,7 +16,7 @@ inline constexpr std::uint32_t fixed = 1u << 31;  ///< a start: keeps its value
 /// system depends on nothing later than itself, so that the iteration ends.
 struct second_order_scheme {
   static constexpr int order = 2, values = block_cells;
-  const float* weight;  ///< lattice_view's
+  const float* weight;  ///< the array of lattice_view
 
   template <class Team>
   class at : public directed_block<Team, second_pairs> {

@@ -8,7 +8,7 @@ namespace voxherd::connect {
 /// only the smaller one of each pair is kept.
 struct selling_scheme {
   static constexpr int order = 1, values = block_cells;
-  const float* weight;  ///< lattice_view's
+  const float* weight;  ///< the array of lattice_view
 
   template <class Team>
   class at : public directed_block<Team, first_pairs> {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "kernels/connect/block_graph.hpp"
 #include "kernels/connect/fronts.hpp"
-#include "kernels/connect/solver_backends.hpp"
-#include "kernels/connect/step_rule.hpp"
+#include "kernels/connect/neighbour.hpp"
 
 namespace voxherd::connect {
 
@@ -44,7 +44,7 @@ std::unique_ptr<solver> make_solver(const device& d, const speed_field& field, c
   std::copy(field.axes_mm.begin(), field.axes_mm.end(), parts.axes_mm);
   std::copy(field.origin_mm.begin(), field.origin_mm.end(), parts.origin_mm);
   parts.typical_cost = typical_cost(parts.where);
-  return d.kind == backend::cuda ? make_solver_cuda(d, std::move(parts)) : make_solver_cpu(d, std::move(parts));
+  return d.kind == backend::cuda ? make_solver_cuda(std::move(parts)) : make_solver_cpu(d, std::move(parts));
 }
 
 std::size_t device_bytes_per_front(std::uint64_t blocks) {

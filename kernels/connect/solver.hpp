@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/device.hpp"
-#include "kernels/connect/settings.hpp"
 
 /// Arrival times u of fronts with direction-dependent speed: grad(u) . S grad(u) = 1, with u given at the source and S
 /// the square of the speed (Jeong 2007, equation 5, where S is called M). u(y) is the cost of the least-cost path, the
@@ -17,6 +16,26 @@
 ///
 /// Voxels in the mask are numbered by increasing linear index (x fastest); the functions here use these numbers.
 namespace voxherd::connect {
+
+/// The scheme that computes an arrival time from its neighbours'.
+enum class scheme_kind {
+  selling,    ///< Selling's decomposition of S into six integer directions (Mirebeau 2014)
+  godunov27,  ///< Godunov's Hamiltonian over 27 cases (Jeong 2007, section 4.2)
+  hl26,       ///< Hopf-Lax over the 48 tetrahedra of 26 neighbours (Bornemann & Rasch 2006)
+};
+
+struct solver_settings {
+  scheme_kind scheme = scheme_kind::selling;
+  int order = 1;  ///< 2: second-order differences along the directions chosen by first order; only with selling
+  float tolerance = 1e-6f;  ///< smaller relative changes of an arrival time are ignored
+  bool in_place = false;    ///< blocks see each other's newest values: faster, but not reproducible to the byte
+};
+
+/// How a path is traced back to its source.
+struct path_settings {
+  float step_voxels = 0.25f;
+  std::uint32_t max_steps = 10000;
+};
 
 /// Tensors on a masked grid, in index space (voxels are cubes of side 1) as in tensor_field::field_kind::tensor.
 struct speed_field {
@@ -122,6 +141,11 @@ class solver {
 /// Copies `field`. Call use_device(d) first. Throws device_error, and std::invalid_argument for array sizes that differ
 /// from field.size, more than 2^28 voxels, an empty mask, or settings out of range.
 std::unique_ptr<solver> make_solver(const device& d, const speed_field& field, const solver_settings& settings);
+
+// Its backends.
+struct solver_parts;  // block_graph.hpp
+std::unique_ptr<solver> make_solver_cpu(const device& d, solver_parts&& parts);
+std::unique_ptr<solver> make_solver_cuda(solver_parts&& parts);
 
 /// Device memory per front during solve(), used to choose the number of fronts solved at once.
 std::size_t device_bytes_per_front(std::uint64_t blocks);

@@ -4,7 +4,7 @@ namespace voxherd {
 
 /// A version of the CPU kernels that the program contains. cmake/cpu_levels.cmake generates the list.
 struct cpu_level {
-  const char* name;      ///< as VOXHERD_CPU_ARCH named it: "native", "x86-64-v3", ...
+  const char* name;      ///< name in VOXHERD_CPU_ARCH: "native", "x86-64-v3", ...
   const char* required;  ///< level of x86-64 that the processor must support
 };
 

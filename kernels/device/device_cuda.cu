@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/device/cuda_check.cuh"
+#include "kernels/device/held_memory.hpp"
 
 namespace voxherd {
 
@@ -87,6 +88,10 @@ host_buffer& host_buffer::operator=(host_buffer&& o) noexcept {
   std::swap(bytes_, o.bytes_);
   std::swap(pinned_, o.pinned_);
   return *this;
+}
+
+std::shared_ptr<void> hold_device_memory(std::size_t bytes) {
+  return std::make_shared<device_buffer<std::byte>>(bytes);
 }
 
 }  // namespace voxherd

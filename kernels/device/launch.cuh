@@ -1,6 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 #include "kernels/device/cuda_check.cuh"
 
@@ -50,6 +53,70 @@ std::size_t resident_blocks(void (*kernel)(Parameters...), const block_shape& sh
   VOXHERD_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, static_cast<int>(shape.threads),
                                                                    shape.shared_bytes));
   return static_cast<std::size_t>(std::max(1, resident)) * static_cast<std::size_t>(processors_of_device());
+}
+
+// Runs a callable with one GPU thread for each of `count` indices.
+
+inline constexpr unsigned each_block = 128;
+
+template <class Callable>
+__global__ void __launch_bounds__(each_block) each_kernel(Callable callable, std::uint32_t count) {
+  const std::uint32_t i = blockIdx.x * each_block + threadIdx.x;
+  if (i < count) callable(i);
+}
+
+/// Calls callable(i) for i in [0, count), in any order.
+template <class Callable>
+void each_on_gpu(cudaStream_t stream, std::uint32_t count, const Callable& callable) {
+  static_assert(std::is_trivially_copyable_v<Callable>);
+  launch_items(each_kernel<Callable>, count, each_block, {each_block}, stream, callable, count);
+}
+
+class cuda_event {
+ public:
+  cuda_event() { VOXHERD_CUDA_CHECK(cudaEventCreate(&event_)); }
+  ~cuda_event() { cudaEventDestroy(event_); }
+  cuda_event(const cuda_event&) = delete;
+  cuda_event& operator=(const cuda_event&) = delete;
+  void record(cudaStream_t stream) { VOXHERD_CUDA_CHECK(cudaEventRecord(event_, stream)); }
+  double seconds_since(const cuda_event& before) const {
+    float milliseconds = 0;
+    VOXHERD_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, before.event_, event_));
+    return 1e-3 * milliseconds;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// Copies to the GPU; the host array must exist until the stream has been synchronised.
+template <class T>
+device_buffer<T> copied(const T* from, std::size_t count, cudaStream_t stream) {
+  device_buffer<T> to(count);
+  if (count > 0)
+    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(to.data(), from, count * sizeof(T), cudaMemcpyHostToDevice, stream));
+  return to;
+}
+
+/// in: rows x columns, out: columns x rows. Blocks of 32 x 8 threads, each for a tile of 32 x 32.
+template <class T>
+__global__ void transpose_kernel(const T* in, T* out, std::size_t rows, std::size_t columns) {
+  __shared__ T tile[32][33];  // odd width: elements of a column are in different banks
+  const std::size_t row = std::size_t{32} * blockIdx.x, column = std::size_t{32} * blockIdx.y;
+  for (unsigned i = threadIdx.y; i < 32; i += 8)
+    if (row + i < rows && column + threadIdx.x < columns)
+      tile[i][threadIdx.x] = in[(row + i) * columns + column + threadIdx.x];
+  __syncthreads();
+  for (unsigned i = threadIdx.y; i < 32; i += 8)
+    if (column + i < columns && row + threadIdx.x < rows)
+      out[(column + i) * rows + row + threadIdx.x] = tile[threadIdx.x][i];
+}
+
+/// Rows are the long dimension and are mapped to the grid's x.
+template <class T>
+void launch_transpose(const T* in, T* out, std::size_t rows, std::size_t columns, cudaStream_t stream) {
+  const dim3 grid(static_cast<unsigned>((rows + 31) / 32), static_cast<unsigned>((columns + 31) / 32));
+  transpose_kernel<<<grid, dim3(32, 8), 0, stream>>>(in, out, rows, columns);
 }
 
 }  // namespace voxherd

@@ -4,7 +4,6 @@
 
 #include "core/device.hpp"
 #include "kernels/portable/output_arrays.hpp"
-#include "kernels/portable/signal_row.hpp"
 
 /// One voxel per lane: a thread of a GPU, or one after another on CPU threads. An estimator is what a fit knows before
 /// its first voxel:

@@ -33,7 +33,7 @@ class voxelwise_cpu_solver final : public voxelwise_solver<Estimator> {
 #pragma omp parallel for num_threads(threads_) schedule(dynamic, 64)
     for (std::ptrdiff_t i = 0; i < n; ++i) {
       const auto item = static_cast<std::size_t>(i);
-      callable_(signal_row{rows + item * row_floats_, 1}, item, out);
+      callable_(signal_row{rows + item * row_floats_, 1}.limited_to(row_floats_), item, out);
     }
   }
 

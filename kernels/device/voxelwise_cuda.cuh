@@ -3,9 +3,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/device/each_cuda.cuh"
+#include "kernels/device/launch.cuh"
 #include "kernels/device/output_buffers.cuh"
-#include "kernels/device/transpose.cuh"
 #include "kernels/device/voxelwise.hpp"
 
 namespace voxherd {
@@ -52,6 +51,7 @@ class voxelwise_cuda_solver final : public voxelwise_solver<Estimator> {
     columns_.reserve(count * row_floats_);
     outputs results;
     results_.reserve(count, out.array, results.array);
+    results.limit_to(count);
     VOXHERD_CUDA_CHECK(
         cudaMemcpyAsync(rows_.data(), rows, count * row_floats_ * sizeof(float), cudaMemcpyHostToDevice, stream_));
     launch_transpose(rows_.data(), columns_.data(), count, row_floats_, stream_);

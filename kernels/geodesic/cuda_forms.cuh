@@ -6,11 +6,9 @@
 
 namespace voxherd::geodesic {
 
-/// Integrates the job's fibres with this form; all pointers refer to device memory. `next`: a counter used by the
-/// kernel.
-void launch_christoffel(const trace_job& job, unsigned long long* next_fibre, cudaStream_t stream);
-void launch_finsler4(const trace_job& job, unsigned long long* next_fibre, cudaStream_t stream);
-void launch_hamiltonian(const trace_job& job, unsigned long long* next_fibre, cudaStream_t stream);
-void launch_streamline(const trace_job& job, unsigned long long* next_fibre, cudaStream_t stream);
+/// Integrates the job's fibres with this form; all pointers refer to device memory. `next_fibre`: a counter used by the
+/// kernel. One unit per form: kernels/CMakeLists.txt.
+template <ray_form Form>
+void launch_form(const trace_job& job, unsigned long long* next_fibre, cudaStream_t stream);
 
 }  // namespace voxherd::geodesic

@@ -5,7 +5,9 @@
 
 #include "kernels/device/launch.cuh"
 #include "kernels/geodesic/cuda_forms.cuh"
+#include "kernels/geodesic/paper/texture_reader.cuh"
 #include "kernels/geodesic/ray_tracer.hpp"
+#include "kernels/geodesic/scalar_reader.hpp"
 
 namespace voxherd::geodesic {
 
@@ -70,6 +72,48 @@ void launch_reader(const trace_job& job, unsigned long long* next_fibre, cudaStr
     return launch_rounds<Form, Reader, 32>(job, next_fibre, used, stream);
   }
   launch_rounds<Form, Reader, 128>(job, next_fibre, 128, stream);
+}
+
+/// The equations of a form and the floats per voxel of its field.
+template <ray_form>
+struct form_traits;
+template <>
+struct form_traits<ray_form::christoffel> {
+  static constexpr int floats = 24;
+  template <class Reader>
+  using form = christoffel_form<Reader>;
+};
+template <>
+struct form_traits<ray_form::hamiltonian> {
+  static constexpr int floats = 8;
+  template <class Reader>
+  using form = hamiltonian_form<Reader>;
+};
+template <>
+struct form_traits<ray_form::streamline> {
+  static constexpr int floats = 8;
+  template <class Reader>
+  using form = streamline_form<Reader>;
+};
+template <>
+struct form_traits<ray_form::finsler4> {
+  static constexpr int floats = 16;
+  template <class Reader>
+  using form = finsler4_form<Reader>;
+};
+
+template <ray_form Form>
+void launch_form(const trace_job& job, unsigned long long* next_fibre, cudaStream_t stream) {
+  using traits = form_traits<Form>;
+  using linear = trilinear_reader<traits::floats>;
+  using spline = spline_reader<traits::floats>;
+  if constexpr (Form == ray_form::christoffel) {
+    if (job.rays.reading == interpolation::texture)
+      return launch_reader<christoffel_form<texture_reader>, texture_reader>(job, next_fibre, stream);
+  }
+  if (job.rays.reading == interpolation::bspline)
+    return launch_reader<typename traits::template form<spline>, spline>(job, next_fibre, stream);
+  launch_reader<typename traits::template form<linear>, linear>(job, next_fibre, stream);
 }
 
 }  // namespace voxherd::geodesic

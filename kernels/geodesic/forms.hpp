@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/geodesic/finsler4.hpp"
 #include "kernels/geodesic/place.hpp"
+#include "kernels/tensor_field/finsler4.hpp"
 #include "kernels/tensor_field/symmetric3.hpp"
 
 /// The first-order equations of a ray, for its position x (index space) and a companion q. A form provides

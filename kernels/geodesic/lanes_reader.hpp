@@ -123,7 +123,7 @@ class lanes_reader {
     }
   }
 
-  /// As trilinear_reader::flow.
+  /// The counterpart of trilinear_reader::flow.
   void flow(const place<number>& at, const number (&p)[3], number (&applied)[3], number (&gradient)[3]) const {
     number t[6], derivative[3][6];
     values_and_gradients(at, t, derivative);
@@ -152,6 +152,7 @@ class lanes_reader {
           {static_cast<int>(get(first[0], i)), static_cast<int>(get(first[1], i)), static_cast<int>(get(first[2], i))},
           {field_.size[0], field_.size[1], field_.size[2]},
           {get(within[0], i), get(within[1], i), get(within[2], i)}};
+      for (int axis = 0; axis < 3; ++axis) assert(c.start[axis] >= 0 && c.start[axis] < c.size[axis]);
       visit(i, c);
     }
   }

@@ -1,11 +1,68 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/geodesic/fibre_distance.hpp"
+#include "kernels/geodesic/ranking.hpp"
+#include "kernels/portable/function.hpp"
+#include "kernels/portable/lane_math.hpp"
 
 namespace voxherd::geodesic {
+
+inline constexpr std::size_t sketch_floats = 3 * sketch_points;
+
+/// A fibre resampled to `sketch_points` points, world mm, and their mean.
+struct sketch {
+  float point[sketch_points][3];
+  float mean[3];
+};
+
+VOXHERD_FUNCTION inline float squared_distance(const float* a, const float* b) {
+  const float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+  return lane::fma(z, z, lane::fma(y, y, x * x));
+}
+
+VOXHERD_FUNCTION inline void mean_point(const float* points, float (&mean)[3]) {
+  mean[0] = mean[1] = mean[2] = 0;
+  VOXHERD_UNROLL
+  for (std::size_t i = 0; i < sketch_floats; ++i) mean[i % 3] += points[i];
+  for (float& x : mean) x *= 1.0f / static_cast<float>(sketch_points);
+}
+
+/// Whether two fibres are nearer than a distance: minimum average direct-flip distance (MDF: Garyfallidis et al., Front
+/// Neurosci 6:175, 2012), the smaller of the mean distances of points in order and in reverse order. Every product is
+/// an explicit fma and square roots round correctly, so that CPU and GPU decide alike. Positions that are not numbers
+/// are near to nothing.
+class fibre_nearness {
+ public:
+  explicit fibre_nearness(double distance_mm)
+      : largest_sum_(static_cast<float>(static_cast<double>(sketch_points) * distance_mm)) {
+    // The mean distance of points is at least the distance of their means, in either order. The margin is far above
+    // rounding errors: 1e-4 mm for positions of some hundreds of mm.
+    const double apart = 1.001 * distance_mm + 0.01;
+    largest_squared_ = static_cast<float>(apart * apart);
+  }
+
+  VOXHERD_FUNCTION bool operator()(const sketch& a, const float* b, const float* mean_of_b) const {
+    if (squared_distance(a.mean, mean_of_b) > largest_squared_) return false;
+    return nearer(a, b, false) || nearer(a, b, true);
+  }
+
+ private:
+  VOXHERD_FUNCTION bool nearer(const sketch& a, const float* b, bool reversed) const {
+    constexpr std::size_t n = sketch_points;
+    float sum = 0;
+    VOXHERD_UNROLL
+    for (std::size_t i = 0; i < n; ++i) {
+      sum += std::sqrt(squared_distance(a.point[i], b + 3 * (reversed ? n - 1 - i : i)));
+      if (sum >= largest_sum_) return false;  // the sum only grows
+    }
+    return sum < largest_sum_;
+  }
+
+  float largest_sum_, largest_squared_;
+};
 
 /// A number that decreases with the measure; -0 and +0 are equal; NaN gives the largest number.
 VOXHERD_FUNCTION inline std::uint32_t falling_bits(float measure) {
@@ -114,5 +171,24 @@ VOXHERD_FUNCTION inline pair_summary summarise_pair(const pair_range& range, con
   summary.mean_length_mm = sums.length_mm / static_cast<double>(summary.count);
   return summary;
 }
+
+std::vector<std::uint32_t> ranked_cpu(const device& d, const candidates& c);
+std::vector<std::uint32_t> ranked_cuda(const candidates& c);
+
+/// Computes the summaries of the pairs in `ranges`.
+void summarise_cpu(const device& d, const candidates& c, std::span<const std::uint32_t> order,
+                   std::span<const pair_range> ranges, std::span<pair_summary> out);
+void summarise_cuda(const candidates& c, std::span<const std::uint32_t> order, std::span<const pair_range> ranges,
+                    std::span<pair_summary> out);
+
+/// Kept candidates of all pairs: those of range i start at kept[ranges[i].first]; counts[i] is their number.
+struct picks {
+  std::vector<std::uint32_t> kept;    ///< same length as the order
+  std::vector<std::uint32_t> counts;  ///< same length as the ranges
+};
+picks distinct_cpu(const device& d, std::span<const float> sketches, std::span<const pair_range> ranges,
+                   std::uint32_t top, double distance_mm);
+picks distinct_cuda(std::span<const float> sketches, std::span<const pair_range> ranges, std::uint32_t top,
+                    double distance_mm);
 
 }  // namespace voxherd::geodesic

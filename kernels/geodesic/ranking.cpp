@@ -4,7 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "kernels/geodesic/ranking_backends.hpp"
+#include "kernels/geodesic/pair_work.hpp"
 
 namespace voxherd::geodesic {
 

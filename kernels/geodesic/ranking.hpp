@@ -19,7 +19,7 @@ struct candidates {
   std::size_t size() const { return fibre.size(); }
 };
 
-inline constexpr std::size_t sketch_points = 12;  ///< as in QuickBundles (Garyfallidis 2012)
+inline constexpr std::size_t sketch_points = 12;  ///< number of points, as in QuickBundles (Garyfallidis 2012)
 
 struct pair_summary {
   std::uint64_t count = 0;  ///< fibres that connect the pair

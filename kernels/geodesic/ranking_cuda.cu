@@ -4,7 +4,6 @@
 
 #include "kernels/device/launch.cuh"
 #include "kernels/geodesic/pair_work.hpp"
-#include "kernels/geodesic/ranking_backends.hpp"
 
 namespace voxherd::geodesic {
 

@@ -109,9 +109,9 @@ VOXHERD_FUNCTION inline auto ray_tracer<Form>::find_stops(const place<number>& t
   const auto code = [](stop_reason r) { return number(static_cast<float>(static_cast<int>(r))); };
   number stop = 0.0f;
   if (rays.max_drift > 0) stop = lane::select(drift > rays.max_drift, code(stop_reason::drift), stop);
-  if (job_.min_cosine >= -1.0f) {
+  if (rays.min_cosine >= -1.0f) {
     const number before_mm = lane::sqrt(dot(state_.chord, state_.chord));
-    const mask turned = state_.steps > 0.0f && dot(chord, state_.chord) < job_.min_cosine * chord_mm * before_mm;
+    const mask turned = state_.steps > 0.0f && dot(chord, state_.chord) < rays.min_cosine * chord_mm * before_mm;
     stop = lane::select(turned, code(stop_reason::curvature), stop);
   }
   mask outside = mask(false);

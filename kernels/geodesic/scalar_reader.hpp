@@ -135,6 +135,7 @@ class trilinear_reader {
       float first, within;
       cell_at(p, axis, size[axis], first, within);
       start[axis] = static_cast<int>(first);
+      assert(start[axis] >= 0 && start[axis] < size[axis]);
       c.weight[axis][0] = 1.0f - within;
       c.weight[axis][1] = within;
     }
@@ -235,7 +236,7 @@ class spline_reader {
     }
   }
 
-  /// As trilinear_reader::flow. Sums each row of four, then contracts.
+  /// The counterpart of trilinear_reader::flow. Sums each row of four, then contracts.
   VOXHERD_FUNCTION void flow(const place<float>& at_place, const float (&p)[3], float (&applied)[3],
                              float (&gradient)[3]) const {
     const taps s = locate_taps(at_place);
@@ -280,6 +281,7 @@ class spline_reader {
       float first, within;
       cell_at(p, axis, size[axis], first, within);
       const int start = static_cast<int>(first);
+      assert(start >= 0 && start < size[axis]);
       detail::spline_weights(within, s.weight[axis], s.slope[axis]);
       VOXHERD_UNROLL for (int i = 0; i < 4; ++i) {
         s.step[axis][i] = stride[axis] * detail::mirrored(start + i - 1, size[axis]);

@@ -47,7 +47,7 @@ enum class stop_reason : std::uint8_t {
   volume,     ///< left the image
   mask,       ///< left the mask
   length,     ///< maximum length or number of steps
-  curvature,  ///< curvature above the limit
+  curvature,  ///< angle between two steps above the limit
   FA,         ///< fractional anisotropy below the cutoff
   drift,      ///< energy drift above the limit
   loop,       ///< returned to an earlier position
@@ -72,10 +72,10 @@ struct ray_settings {
   interpolation reading = interpolation::bspline;
   integrator method = integrator::rk2;
   float step_mm = 0;
-  std::uint32_t max_steps = 0;  ///< of one ray
-  float max_length_mm = 0;      ///< of a fibre
-  float min_length_mm = 0;      ///< of a fibre
-  float min_radius_mm = 0;      ///< minimum radius of curvature; 0: any
+  std::uint32_t max_steps = 0;  ///< largest number of steps of one ray
+  float max_length_mm = 0;      ///< largest length of a path
+  float min_length_mm = 0;      ///< smallest length of a path
+  float min_cosine = -2;        ///< between two successive steps; below -1: any
   float min_FA = 0;             ///< 0: any
   float max_drift = 0;          ///< maximum |E / E0 - 1|; 0: any
   bool stop_at_loops = true;

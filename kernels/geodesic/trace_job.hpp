@@ -23,8 +23,7 @@ struct trace_job {
   std::uint64_t textures[6];  ///< only on a GPU, if the field is read by its texture unit
   ray_settings rays;
   step_rule rule;
-  float min_cosine;   ///< between two steps; below -1: any
-  float unit_length;  ///< of the stored metric, in the unit of the true one
+  float unit_length;  ///< unit length of the stored metric, in the unit of the true one
   const seed* seeds;
   std::uint64_t count;  ///< number of fibres of the batch
 

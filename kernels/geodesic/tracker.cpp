@@ -24,13 +24,6 @@ step_rule runge_kutta_step(integrator method) {
   return {4, {0, 0.5f, 0.5f, 1}, {1.0f / 6, 1.0f / 3, 1.0f / 3, 1.0f / 6}, false};
 }
 
-/// cos of the turn that a step makes on a circle of the minimum radius: chord = 2 r sin(turn / 2).
-float min_cosine(const ray_settings& s) {
-  if (!(s.min_radius_mm > 0)) return -2;
-  const float ratio = s.step_mm / s.min_radius_mm;
-  return std::max(-1.0f, 1 - ratio * ratio / 2);
-}
-
 std::uint32_t steps_within(const ray_settings& s) {
   if (!(s.max_length_mm > 0)) return s.max_steps;
   const double of_a_ray = s.max_length_mm / (s.two_way ? 2.0 : 1.0) / s.step_mm;
@@ -63,7 +56,6 @@ trace_job begin_job(const field& f, const ray_settings& settings) {
   job.rays = settings;
   job.rays.max_steps = steps_within(settings);
   job.rule = runge_kutta_step(settings.method);
-  job.min_cosine = min_cosine(settings);
   job.unit_length = static_cast<float>(std::sqrt(f.scale));
   return job;
 }

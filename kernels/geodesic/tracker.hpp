@@ -28,18 +28,21 @@ struct seed {
 /// in `steps` and `mean_FA`; `weakest` and `drift` are evaluated where steps begin.
 struct fibre_scores {
   static constexpr output table[] = {
-      {"verdict", element_type::uint8, 1, "code", "0 accepted; else why not", output_layout::items},
-      {"regions", element_type::int32, 2, "1", "labels of the regions that are joined; 0: none", output_layout::items},
-      {"stops", element_type::uint8, 2, "code", "why the ray along +u ended, and the one along -u",
+      {"verdict", element_type::uint8, 1, "code", "0 accepted; other codes: reason why the path was rejected",
        output_layout::items},
-      {"steps", element_type::uint32, 2, "1", "steps along +u and along -u", output_layout::items},
-      {"measure", element_type::float32, 1, "1", "what ranks the fibre: --measure", output_layout::items},
+      {"regions", element_type::int32, 2, "1", "labels of the two regions that the path connects; 0: none",
+       output_layout::items},
+      {"stops", element_type::uint8, 2, "code", "reason why the ray along +u ended, and the one along -u",
+       output_layout::items},
+      {"steps", element_type::uint32, 2, "1", "number of steps along +u and along -u", output_layout::items},
+      {"measure", element_type::float32, 1, "1", "measure that ranks the path (--measure)", output_layout::items},
       {"length_mm", element_type::float32, 1, "mm", "Euclidean length", output_layout::items},
       {"metric_length", element_type::float32, 1, "metric", "Riemannian length; s^(1/2) for the metric `inverse`",
        output_layout::items},
       {"relative", element_type::float32, 1, "1",
-       "length over that of the fastest way along the same metric length, 0 to 1", output_layout::items},
-      {"weakest", element_type::float32, 1, "1", "smallest relative speed on the way, 0 to 1", output_layout::items},
+       "length over the largest possible one of the same metric length, 0 to 1", output_layout::items},
+      {"weakest", element_type::float32, 1, "1", "smallest relative speed along the path, 0 to 1",
+       output_layout::items},
       {"mean_FA", element_type::float32, 1, "1", "mean fractional anisotropy", output_layout::items},
       {"drift", element_type::float32, 1, "1", "largest relative change of the energy, which a geodesic keeps",
        output_layout::items},
@@ -51,7 +54,7 @@ using score_arrays = output_arrays<fibre_scores>;
 /// steps from the end of the -u ray; n = 1: the seed.
 struct point_view {
   float* position;  ///< 3 per point, world mm
-  float* FA;        ///< of the voxel; may be null
+  float* FA;        ///< FA of the voxel; may be null
   float* relative;  ///< relative speed at the point; may be null
 };
 

@@ -92,13 +92,13 @@ class cuda_tracker final : public tracker {
     if (job.count == 0) return;
     switch (job.rays.form) {
       case ray_form::christoffel:
-        return launch_christoffel(job, next_fibre_.data(), stream_);
+        return launch_form<ray_form::christoffel>(job, next_fibre_.data(), stream_);
       case ray_form::hamiltonian:
-        return launch_hamiltonian(job, next_fibre_.data(), stream_);
+        return launch_form<ray_form::hamiltonian>(job, next_fibre_.data(), stream_);
       case ray_form::streamline:
-        return launch_streamline(job, next_fibre_.data(), stream_);
+        return launch_form<ray_form::streamline>(job, next_fibre_.data(), stream_);
       case ray_form::finsler4:
-        return launch_finsler4(job, next_fibre_.data(), stream_);
+        return launch_form<ray_form::finsler4>(job, next_fibre_.data(), stream_);
     }
   }
 

@@ -25,10 +25,10 @@ struct conversion {
   signal_kind signal = signal_kind::concentration;
   int baseline_begin = 0, baseline_end = 0;  ///< frames [begin, end) whose mean is S0
   double relaxivity_per_mM_s = 0;            ///< r1
-  double repetition_s = 0, flip_rad = 0;     ///< of the dynamic series (spoiled_echo)
+  double repetition_s = 0, flip_rad = 0;     ///< settings of the dynamic series (spoiled_echo)
   t1_source t1 = t1_source::constant;
   double t1_s = 0;      ///< constant: before the agent
-  int flip_angles = 0;  ///< of the T1 series
+  int flip_angles = 0;  ///< number of flip angles of the T1 series
   std::array<double, max_flip_angles> t1_flip_rad{};
   double t1_repetition_s = 0;
 

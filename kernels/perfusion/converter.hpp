@@ -8,7 +8,7 @@
 #include "kernels/perfusion/signal_model.hpp"
 #include "kernels/perfusion/t1_fitter.hpp"
 #include "kernels/portable/function.hpp"
-#include "kernels/portable/signal_row.hpp"
+#include "kernels/portable/output_arrays.hpp"
 #include "kernels/portable/voxel_status.hpp"
 
 namespace voxherd::perfusion {

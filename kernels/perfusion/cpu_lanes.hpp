@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/perfusion/backends.hpp"
+#include "kernels/perfusion/lane_fit.hpp"
 #include "kernels/portable/voxel_status.hpp"
 
 namespace voxherd::perfusion {

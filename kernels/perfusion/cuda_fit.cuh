@@ -1,10 +1,6 @@
 #pragma once
 
-#include <algorithm>
-#include <type_traits>
-
 #include "kernels/device/launch.cuh"
-#include "kernels/perfusion/backends.hpp"
 #include "kernels/perfusion/lane_fit.hpp"
 
 /// The fit stage on a GPU: one item per thread, persistent threads that take item after item.
@@ -51,102 +47,6 @@ struct shared_curves {
 /// Odd, so that the same frame of a warp's rows is in 32 different banks.
 VOXHERD_FUNCTION constexpr int odd_stride(int frames) { return frames | 1; }
 
-/// The threads of a warp (see fit_on_lanes). They stay together to the end: each evaluation is for all of them.
-/// InShared: the samples are in the block's shared memory; else in the job's scratch memory.
-template <class Scalar, bool InShared>
-class warp_lanes {
- public:
-  using job = cuda_fit_job<Scalar>;
-
-  __device__ warp_lanes(const job& j, float* block_samples)
-      : job_(j),
-        item_(std::size_t{blockIdx.x} * blockDim.x + threadIdx.x),
-        threads_(std::size_t{gridDim.x} * blockDim.x) {
-    if constexpr (InShared) {
-      first_ = block_samples + static_cast<int>(threadIdx.x) * step_to_next();
-    } else {
-      first_ = j.scratch + item_;
-    }
-  }
-
-  __device__ bool any(bool value) const { return __any_sync(all_lanes, value) != 0; }
-  /// The other threads wait while a thread starts an item, so a quarter of them start at a time.
-  __device__ bool enough(bool waiting, bool active) const {
-    const int wait = __popc(__ballot_sync(all_lanes, waiting));
-    return wait > 0 && 4 * wait >= wait + __popc(__ballot_sync(all_lanes, active));
-  }
-  __device__ voxel_samples samples() const { return {first_, stride()}; }
-  __device__ const Scalar (&start() const)[parameter_count] { return start_; }
-
-  __device__ bool take(bool waiting, bool& none_left) {
-    const fit_arrays& a = job_.arrays;
-    const std::size_t items = a.items();
-    if (waiting) {
-      do {
-        if (!first_item_) item_ = threads_ + atomicAdd(job_.begun, 1ull);
-        first_item_ = false;
-      } while (item_ < items && a.status[item_ % a.count] != 0);
-      none_left = item_ >= items;
-    }
-    const bool fresh = waiting && !none_left;
-    copy_samples(fresh);
-    if (fresh) {
-      VOXHERD_UNROLL
-      for (int i = 0; i < parameter_count; ++i) start_[i] = static_cast<Scalar>(a.p[place(i)]);
-    }
-    return fresh;
-  }
-
-  template <class Machine>
-  __device__ void keep(bool ended, const Machine& machine) {
-    const fit_arrays& a = job_.arrays;
-    if (ended) keep_item(machine, 0, a, static_cast<int>(item_ / a.count), item_ % a.count);
-  }
-
- private:
-  static constexpr unsigned all_lanes = 0xffffffffu;
-
-  __device__ int stride() const { return InShared ? 1 : static_cast<int>(threads_); }
-  __device__ int step_to_next() const { return InShared ? odd_stride(job_.arrays.frames) : 1; }
-
-  __device__ std::size_t place(int i) const {
-    const fit_arrays& a = job_.arrays;
-    return (item_ / a.count * parameter_count + static_cast<std::size_t>(i)) * a.count + item_ % a.count;
-  }
-
-  /// The complete warp copies each new row: neighbouring threads, neighbouring frames.
-  __device__ void copy_samples(bool fresh) {
-    const fit_arrays& a = job_.arrays;
-    const int lane = static_cast<int>(threadIdx.x % 32);
-    const auto voxel = static_cast<unsigned>(fresh ? item_ % a.count : 0);
-    for (unsigned left = __ballot_sync(all_lanes, fresh); left != 0; left &= left - 1) {
-      const int owner = __ffs(static_cast<int>(left)) - 1;
-      const float* from =
-          a.samples + std::size_t{__shfl_sync(all_lanes, voxel, owner)} * static_cast<std::size_t>(a.frames);
-      float* to = first_ + (owner - lane) * step_to_next();
-      for (int f = lane; f < a.frames; f += 32) to[static_cast<std::ptrdiff_t>(f) * stride()] = from[f];
-    }
-    __syncwarp();
-  }
-
-  const job& job_;
-  std::size_t item_, threads_;
-  float* first_;  ///< this thread's samples
-  bool first_item_ = true;
-  Scalar start_[parameter_count] = {};
-};
-
-template <class Machine, class Model, int Block, bool InShared>
-__global__ void __launch_bounds__(Block, 3)
-    fit_kernel(const __grid_constant__ cuda_fit_job<typename Machine::scalar> job) {
-  using scalar = typename Machine::scalar;
-  extern __shared__ __align__(16) std::byte shared[];
-  const curves_view<scalar> curves = shared_curves<scalar>::copy(job.curves, job.values, job.value_count, shared);
-  auto* samples = reinterpret_cast<float*>(shared + shared_curves<scalar>::bytes(job.value_count, curves.frames));
-  warp_lanes<scalar, InShared> lanes(job, samples);
-  fit_on_lanes(Machine(job.limits), Model(curves), lanes);
-}
-
 inline constexpr int fit_block = 128;
 /// Longer series are read from global memory: in shared memory they would leave too few threads per processor.
 inline constexpr int max_shared_frames = 160;
@@ -157,31 +57,8 @@ inline std::size_t scratch_floats(int frames) {
   return std::size_t{2048} * static_cast<std::size_t>(processors_of_device()) * static_cast<std::size_t>(frames);
 }
 
-template <class Machine, class Model, bool InShared>
-void launch_fit_from(const cuda_fit_job<typename Machine::scalar>& job, cudaStream_t stream) {
-  using scalar = typename Machine::scalar;
-  static_assert(std::is_trivially_copyable_v<cuda_fit_job<scalar>>);
-  const auto kernel = fit_kernel<Machine, Model, fit_block, InShared>;
-  std::size_t bytes = shared_curves<scalar>::bytes(job.value_count, job.arrays.frames);
-  if (InShared)
-    bytes += std::size_t{fit_block} * static_cast<std::size_t>(odd_stride(job.arrays.frames)) * sizeof(float);
-  const block_shape shape{fit_block, bytes};
-  const std::size_t wanted = (job.arrays.items() + fit_block - 1) / fit_block;
-  VOXHERD_CUDA_CHECK(cudaMemsetAsync(job.begun, 0, sizeof *job.begun, stream));
-  launch_blocks(kernel, std::min(wanted, resident_blocks(kernel, shape)), shape, stream, job);
-}
-
-template <class Machine, class Model>
-void launch_fit(const cuda_fit_job<typename Machine::scalar>& job, cudaStream_t stream) {
-  if (job.scratch == nullptr) return launch_fit_from<Machine, Model, true>(job, stream);
-  launch_fit_from<Machine, Model, false>(job, stream);
-}
-
-/// Launches the kernel of these settings: one file each, so that they compile in parallel.
-void launch_simplex(const fit_settings& s, const cuda_fit_job<double>& job, cudaStream_t stream);
-void launch_simplex(const fit_settings& s, const cuda_fit_job<float>& job, cudaStream_t stream);
-void launch_levenberg(const fit_settings& s, const cuda_fit_job<double>& job, cudaStream_t stream);
-void launch_levenberg(const fit_settings& s, const cuda_fit_job<float>& job, cudaStream_t stream);
-void launch_varpro(const fit_settings& s, const cuda_fit_job<double>& job, cudaStream_t stream);
+/// Queues the fits of all items. One unit per solver and precision: kernels/CMakeLists.txt.
+template <solver_kind Solver, class Scalar>
+void launch_fits(const fit_settings& s, const cuda_fit_job<Scalar>& job, cudaStream_t stream);
 
 }  // namespace voxherd::perfusion

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "kernels/perfusion/curves.hpp"
 #include "kernels/perfusion/samples.hpp"
 #include "kernels/perfusion/taps.hpp"
+#include "kernels/perfusion/time_course.hpp"
 
 namespace voxherd::perfusion {
 

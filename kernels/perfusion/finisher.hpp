@@ -11,7 +11,7 @@ namespace voxherd::perfusion {
 /// Statistics at the end of a fit: cost, standard deviations, which parameters are at a bound.
 template <class Number>
 struct judgement {
-  Number sum_of_squares, total_squares;  ///< of the residuals; of the samples about their mean
+  Number sum_of_squares, total_squares;  ///< sum of squares of the residuals, and of the samples about their mean
   Number sd[parameter_count];            ///< 0: fixed, at a bound, or without influence
   Number at_bound[parameter_count];      ///< 1 or 0
 };
@@ -101,6 +101,7 @@ VOXHERD_FUNCTION inline int best_start(const fit_arrays& a, std::size_t voxel) {
 }
 
 VOXHERD_FUNCTION inline std::size_t place_of_parameter(const fit_arrays& a, int start, int i, std::size_t voxel) {
+  assert(start >= 0 && start < a.starts && i >= 0 && i < parameter_count && voxel < a.count);
   return static_cast<std::size_t>(start * parameter_count + i) * a.count + voxel;
 }
 

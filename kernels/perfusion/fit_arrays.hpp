@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/portable/function.hpp"
+#include "kernels/portable/contract.hpp"
 
 namespace voxherd::perfusion {
 

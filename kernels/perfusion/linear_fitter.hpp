@@ -1,16 +1,45 @@
 #pragma once
 
-#include "kernels/perfusion/linear_table.hpp"
+#include <cstdint>
+#include <vector>
+
+#include "kernels/perfusion/fit_arrays.hpp"
 #include "kernels/perfusion/samples.hpp"
 #include "kernels/perfusion/settings.hpp"
+#include "kernels/perfusion/time_course.hpp"
 #include "kernels/portable/cholesky.hpp"
 
 namespace voxherd::perfusion {
 
+/// Input of every voxel's linear fit, per frame.
+struct linear_view {
+  const double* arterial_integral;  ///< integral of the delayed input up to the frame, its unit x s
+  const double* portal_integral;
+  const double* time_s;        ///< since the first frame
+  const std::uint8_t* counts;  ///< 1: fitted
+  int frames;
+};
+
+/// The numbers of a linear_view, in host memory: the delays are the same for all voxels, so the inputs are
+/// integrated once, exactly (they are linear between frames, see time_course).
+class linear_table {
+ public:
+  linear_table(const time_course& t, double arterial_delay_s, double portal_delay_s);
+  linear_view view() const { return view_of(values_.data(), counts_.data()); }
+  /// The same numbers in another memory, copied there in the order of values() and counts().
+  linear_view view_of(const double* values, const std::uint8_t* counts) const;
+  const std::vector<double>& values() const { return values_; }
+  const std::vector<std::uint8_t>& counts() const { return counts_; }
+
+ private:
+  std::vector<double> values_;  ///< arterial, portal, times
+  std::vector<std::uint8_t> counts_;
+};
+
 template <class Number>
 struct linear_fit {
-  Number p[parameter_count];                            ///< 1/s and s; flows 0 where degenerate
-  Number sum_of_squares;                                ///< of the equation's residuals, not of the curve's
+  Number p[parameter_count];  ///< 1/s and s; flows 0 where degenerate
+  Number sum_of_squares;      ///< sum of squares of the equation's residuals, not of the curve's
   typename lane::lane_traits<Number>::mask degenerate;  ///< the columns are linearly dependent (or not finite)
 };
 
@@ -180,5 +209,16 @@ class linear_fitter {
   bool fixed_[unknowns];
   double min_[unknowns], most_[unknowns];  ///< 1/s
 };
+
+/// Stores lane l's linear fit as the result of its voxel's only item.
+template <class Number>
+VOXHERD_FUNCTION inline void keep_linear_fit(const linear_fit<Number>& fit, int l, const fit_arrays& a,
+                                             std::size_t voxel) {
+  for (int i = 0; i < parameter_count; ++i) a.p[static_cast<std::size_t>(i) * a.count + voxel] = lane::get(fit.p[i], l);
+  a.cost[voxel] = lane::get(fit.sum_of_squares, l);
+  a.iterations[voxel] = 1;
+  a.exit_code[voxel] =
+      static_cast<std::uint8_t>(lane::get(fit.degenerate, l) ? fit_exit::degenerate : fit_exit::converged);
+}
 
 }  // namespace voxherd::perfusion

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "kernels/perfusion/curves.hpp"
 #include "kernels/perfusion/samples.hpp"
 #include "kernels/perfusion/settings.hpp"
+#include "kernels/perfusion/time_course.hpp"
 #include "kernels/portable/cholesky.hpp"
 
 /// A model is a class for any number type (samples.hpp) with these functions:

@@ -3,7 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "kernels/perfusion/backends.hpp"
+#include "kernels/perfusion/lane_fit.hpp"
+#include "kernels/perfusion/paper/block_fft_plan.hpp"
 
 namespace voxherd::perfusion {
 
@@ -74,11 +75,16 @@ fit_settings standard_settings(solver_kind solver) {
   return s;
 }
 
-std::unique_ptr<fitter> make_fitter(const device& d, const time_course& frames, const conversion& convert,
-                                    const fit_settings& settings) {
+void check_fit(const time_course& frames, const fit_settings& settings) {
   check_frames(frames, settings);
   check_settings(frames, settings);
-  return d.kind == backend::cuda ? make_fitter_cuda(d, frames, convert, settings)
+  if (settings.convolution == convolution_kind::block_fft) (void)block_fft_shape_of(static_cast<int>(frames.frames()));
+}
+
+std::unique_ptr<fitter> make_fitter(const device& d, const time_course& frames, const conversion& convert,
+                                    const fit_settings& settings) {
+  check_fit(frames, settings);
+  return d.kind == backend::cuda ? make_fitter_cuda(frames, convert, settings)
                                  : make_fitter_cpu(d, frames, convert, settings);
 }
 

@@ -38,11 +38,12 @@ struct fit_outputs {
       {"r_squared", element_type::float32, 1, "1", "part of the curve's variance that the model explains"},
       {"t1_before", element_type::float32, 1, "s", "T1 before the agent"},
       {"baseline_signal", element_type::float32, 1, "input", "mean signal of the baseline frames, S0"},
-      {"iterations", element_type::uint32, 1, "1", "of the solver, from the start that ended best"},
-      {"exit_code", element_type::uint8, 1, "code", "0 converged, 1 most iterations, 2 no descent, 3 degenerate"},
+      {"iterations", element_type::uint32, 1, "1", "number of iterations of the solver, from the best start"},
+      {"exit_code", element_type::uint8, 1, "code",
+       "0 converged, 1 largest number of iterations, 2 no descent, 3 degenerate"},
       {"at_bound", element_type::uint8, 1, "bits",
        "bit 0 kl, 1 ka, 2 kp, 3 tau_a, 4 tau_p: ended at one of its bounds"},
-      {"status", element_type::uint8, 1, "code", "0 fitted; else why not (voxel_status)"},
+      {"status", element_type::uint8, 1, "code", "0 fitted; other codes: reason why not (docs/commands/README.md)"},
   };
 };
 using outputs = output_arrays<fit_outputs>;
@@ -93,10 +94,18 @@ class fitter {
 /// tolerance for the others.
 fit_settings standard_settings(solver_kind solver);
 
-/// After use_device(d). Throws std::invalid_argument for frames or settings that cannot be fitted (the message says
-/// which), device_error for a GPU without CUDA.
+/// Throws std::invalid_argument for frames or settings that cannot be fitted; the message says which.
+void check_fit(const time_course& frames, const fit_settings& settings);
+
+/// After use_device(d). Throws as check_fit(), device_error for a GPU without CUDA.
 std::unique_ptr<fitter> make_fitter(const device& d, const time_course& frames, const conversion& convert,
                                     const fit_settings& settings);
+
+// Its backends; arguments have been checked.
+std::unique_ptr<fitter> make_fitter_cpu(const device& d, const time_course& frames, const conversion& convert,
+                                        const fit_settings& settings);
+std::unique_ptr<fitter> make_fitter_cuda(const time_course& frames, const conversion& convert,
+                                         const fit_settings& settings);
 
 /// Device memory that one voxel of a batch takes.
 std::size_t device_bytes_per_voxel(std::size_t frames, const conversion& convert, const fit_settings& settings);

@@ -7,7 +7,7 @@
 #include "kernels/perfusion/cpu_lanes.hpp"
 #include "kernels/perfusion/finisher.hpp"
 #include "kernels/perfusion/lane_fit.hpp"
-#include "kernels/perfusion/linear_fit.hpp"
+#include "kernels/perfusion/linear_fitter.hpp"
 #include "kernels/perfusion/paper/block_fft_fit.hpp"
 #include "kernels/perfusion/paper/block_fft_plan.hpp"
 #include "kernels/perfusion/start_search.hpp"
@@ -92,7 +92,7 @@ class cpu_fitter final : public fitter {
   void prepare(const float* rows, const fit_arrays& a) const {
     for (std::size_t v = 0; v < a.count; ++v) {
       float* samples = a.samples + v * static_cast<std::size_t>(a.frames);
-      const converted c = converter_(signal_row{rows + v * row_floats_, 1}, samples, 1);
+      const converted c = converter_(signal_row{rows + v * row_floats_, 1}.limited_to(row_floats_), samples, 1);
       a.status[v] = static_cast<std::uint8_t>(c.status);
       a.t1_s[v] = static_cast<float>(c.t1_s);
       a.S0[v] = static_cast<float>(c.S0);

@@ -1,18 +1,48 @@
 #include <optional>
 
-#include "kernels/device/each_cuda.cuh"
+#include "kernels/device/launch.cuh"
 #include "kernels/device/output_buffers.cuh"
 #include "kernels/perfusion/converter.hpp"
 #include "kernels/perfusion/cuda_fit.cuh"
-#include "kernels/perfusion/cuda_linear.cuh"
 #include "kernels/perfusion/cuda_tile.cuh"
 #include "kernels/perfusion/finisher.hpp"
+#include "kernels/perfusion/linear_fitter.hpp"
 #include "kernels/perfusion/paper/block_fft_cuda.cuh"
 #include "kernels/perfusion/start_search.hpp"
 
 namespace voxherd::perfusion {
 
 namespace {
+
+__global__ void linear_kernel(const __grid_constant__ linear_fitter<double> fitter,
+                              const __grid_constant__ fit_arrays a) {
+  extern __shared__ __align__(16) std::byte shared[];
+  const shared_tile tile(shared, a.frames);
+  const int rows = rows_of_block(a.count);
+  const std::size_t first = std::size_t{blockIdx.x} * blockDim.x, voxel = first + threadIdx.x;
+  tile.load(a.samples + first * static_cast<std::size_t>(a.frames), rows, a.frames);
+  if (static_cast<int>(threadIdx.x) < rows) keep_linear_fit(fitter({tile.row(), 1}), 0, a, voxel);
+}
+
+/// The linear fit, one voxel per thread.
+class cuda_linear {
+ public:
+  cuda_linear(const time_course& t, const fit_settings& s, cudaStream_t stream)
+      : table_(t, s.rules[tau_a].start, s.rules[tau_p].start),
+        values_(copied(table_.values().data(), table_.values().size(), stream)),
+        counts_(copied(table_.counts().data(), table_.counts().size(), stream)),
+        fitter_(table_.view_of(values_.data(), counts_.data()), s) {}
+
+  void launch(const fit_arrays& a, cudaStream_t stream) const {
+    launch_tiles(linear_kernel, a.count, a.frames, 0, stream, fitter_, a);
+  }
+
+ private:
+  linear_table table_;
+  device_buffer<double> values_;
+  device_buffer<std::uint8_t> counts_;
+  linear_fitter<double> fitter_;
+};
 
 /// Converts signals to concentrations and finds the starts of each voxel's fits.
 struct prepare_job {
@@ -33,7 +63,7 @@ __global__ void prepare_kernel(const __grid_constant__ prepare_job job) {
   const std::size_t first = std::size_t{blockIdx.x} * blockDim.x, voxel = first + threadIdx.x;
   tile.load(job.rows + first * static_cast<std::size_t>(job.row_floats), rows, job.row_floats);
   if (static_cast<int>(threadIdx.x) < rows) {
-    const converted c = job.converter(signal_row{tile.row(), 1}, tile.row(), 1);
+    const converted c = job.converter(signal_row{tile.row(), 1}.limited_to(std::size_t(job.row_floats)), tile.row(), 1);
     a.status[voxel] = static_cast<std::uint8_t>(c.status);
     a.t1_s[voxel] = static_cast<float>(c.t1_s);
     a.S0[voxel] = static_cast<float>(c.S0);
@@ -172,10 +202,10 @@ class cuda_fitter final : public fitter {
     if (linear_) return linear_->launch(job.arrays, stream_);
     if constexpr (is_double<Scalar>)
       if (block_fft_) return block_fft_->launch(job, stream_);
-    if (settings_.solver == solver_kind::simplex) return launch_simplex(settings_, job, stream_);
+    if (settings_.solver == solver_kind::simplex) return launch_fits<solver_kind::simplex>(settings_, job, stream_);
     if constexpr (is_double<Scalar>)
-      if (settings_.solver == solver_kind::varpro) return launch_varpro(settings_, job, stream_);
-    launch_levenberg(settings_, job, stream_);
+      if (settings_.solver == solver_kind::varpro) return launch_fits<solver_kind::varpro>(settings_, job, stream_);
+    launch_fits<solver_kind::lm>(settings_, job, stream_);
   }
 
   void finish(const cuda_fit_job<Scalar>& job, const outputs& results) {
@@ -210,7 +240,7 @@ class cuda_fitter final : public fitter {
 
 }  // namespace
 
-std::unique_ptr<fitter> make_fitter_cuda(const device&, const time_course& frames, const conversion& convert,
+std::unique_ptr<fitter> make_fitter_cuda(const time_course& frames, const conversion& convert,
                                          const fit_settings& settings) {
   if (settings.precision == precision_kind::float32)
     return std::make_unique<cuda_fitter<float>>(frames, convert, settings);

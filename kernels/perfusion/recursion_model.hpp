@@ -143,7 +143,7 @@ class recursion_model {
     Number arterial_delay, portal_delay;  ///< columns of the delays, see equations()
   };
 
-  /// Of one input.
+  /// The terms of one input.
   struct unit_state {
     Number curve;  ///< H of a unit flow
     Number slope;  ///< dH/dk

@@ -4,7 +4,7 @@
 
 #include "kernels/portable/lanes.hpp"
 #if !defined(__CUDACC__)
-#include "kernels/portable/simd_gather.hpp"
+#include "kernels/portable/simd_math.hpp"
 #endif
 
 /// Operations that a model needs besides arithmetic: for a double or float (one voxel), or a SIMD register (one voxel

@@ -75,7 +75,7 @@ class voxel_signal_model {
   double S0_;
   double per_rate_;  ///< 1 / r1, mM s
   double rate_;      ///< R10, 1/s
-  double part_ = 0;  ///< of saturation, before the agent
+  double part_ = 0;  ///< part of saturation, before the agent
 };
 
 /// The same from a user's settings, on the host.

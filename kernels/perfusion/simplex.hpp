@@ -79,7 +79,7 @@ class simplex {
 
   enum step : int { fill, reflect, expand, contract_outside, contract_inside };
 
-  /// As in fminsearch; in the opposite direction if the bound is near.
+  /// The step is that of fminsearch; its direction is the opposite one if the bound is near.
   VOXHERD_FUNCTION Number first_step(Number at, int i) const {
     const Number zero(scalar(0));
     Number more = lane::select(at == zero, Number(scalar(0.00025)), scalar(1.05) * at);

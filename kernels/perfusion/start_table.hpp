@@ -40,8 +40,8 @@ struct start_table_view {
   float kl[start_rates];                                 ///< 1/s
   float delay_s[start_curves];                           ///< arterial, then portal
   bool given[2];                                         ///< ka, kp are fixed, not at 0 (then their curves are 0)
-  float flow[2];                                         ///< of a given ka, kp, 1/s; else 0
-  double start[parameter_count];                         ///< of the rules, 1/s and s
+  float flow[2];                                         ///< flows for a given ka, kp, 1/s; else 0
+  double start[parameter_count];                         ///< start that the rules give, 1/s and s
   double least[parameter_count], most[parameter_count];  ///< for a fixed parameter, its value in both
 
   /// Number of different starts: one for each kl.
@@ -64,5 +64,10 @@ class start_table {
   std::vector<four_floats> values_;  ///< columns, pairs, lengths
   start_table_view facts_{};         ///< all but the pointers
 };
+
+/// The tissue's curve at the frames for a flow of 1/s from one input (`input`: as many values as frames), delayed by
+/// `tau_s`, kl in 1/s. Even and uneven frames. In double on the host: for tables that all voxels share.
+std::vector<double> unit_curve(const time_course& t, const std::vector<double>& input, double kl_per_s, double tau_s,
+                               discretisation_kind how);
 
 }  // namespace voxherd::perfusion

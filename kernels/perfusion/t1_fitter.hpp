@@ -13,7 +13,7 @@ struct t1_fit {
   bool found = false;  ///< else T1 is at a bound or the signals have no positive M0, and the numbers are 0
   double t1_s = 0;
   double M0 = 0;              ///< unit of the signal
-  double sum_of_squares = 0;  ///< of the signals' residuals
+  double sum_of_squares = 0;  ///< sum of squares of the signals' residuals
 };
 
 /// T1 from spoiled gradient echoes at several flip angles, S = M0 sin a (1 - E) / (1 - E cos a), E = exp(-TR / T1):
@@ -149,7 +149,7 @@ class t1_fitter {
 
   int angles_;
   double repetition_s_;
-  double min_ = 0, most_ = 0;  ///< of log(1 - E)
+  double min_ = 0, most_ = 0;  ///< range of log(1 - E)
   double sine_[max_flip_angles] = {}, cosine_[max_flip_angles] = {}, versine_[max_flip_angles] = {};
 };
 

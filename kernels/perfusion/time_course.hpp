@@ -20,4 +20,37 @@ struct time_course {
   double spacing_s() const;
 };
 
+/// Frames and input curves for every voxel's fit. Scalar: float or double.
+template <class Scalar>
+struct curves_view {
+  /// Curves at frame 0: indices from -2 frames - 2 (zeros) to 2 frames + 1 (the last value) may be read.
+  const Scalar* arterial;
+  const Scalar* portal;
+  const Scalar* time_s;        ///< only for uneven frames; else null
+  const std::uint8_t* counts;  ///< 1: fitted
+  int frames;
+  int counted;
+  Scalar spacing_s;  ///< 0: uneven
+};
+
+/// The numbers of a curves_view, in host memory.
+template <class Scalar>
+class curves_table {
+ public:
+  explicit curves_table(const time_course& t);
+  curves_view<Scalar> view() const { return view_of(values_.data(), counts_.data()); }
+  /// The same numbers in another memory, copied there in the order of values() and counts().
+  curves_view<Scalar> view_of(const Scalar* values, const std::uint8_t* counts) const;
+  const std::vector<Scalar>& values() const { return values_; }
+  const std::vector<std::uint8_t>& counts() const { return counts_; }
+
+  static std::size_t padded(std::size_t frames) { return 5 * frames + 4; }
+
+ private:
+  std::vector<Scalar> values_;  ///< arterial, portal (padded), times
+  std::vector<std::uint8_t> counts_;
+  int counted_;
+  double spacing_s_;
+};
+
 }  // namespace voxherd::perfusion

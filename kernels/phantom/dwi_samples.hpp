@@ -5,7 +5,7 @@
 #include <span>
 
 #include "kernels/phantom/noise.hpp"
-#include "kernels/portable/gradients.hpp"
+#include "kernels/portable/gradient_table.hpp"
 
 namespace voxherd {
 

@@ -3,13 +3,16 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/portable/function.hpp"
+#include "kernels/portable/contract.hpp"
 #include "kernels/portable/lanes.hpp"
 
 namespace voxherd {
 
 /// Index of element (row, column), row >= column, in the packed lower triangle of a symmetric matrix.
-VOXHERD_FUNCTION constexpr int packed_index(int row, int column) { return row * (row + 1) / 2 + column; }
+VOXHERD_FUNCTION constexpr int packed_index(int row, int column) {
+  assert(column >= 0 && column <= row);
+  return row * (row + 1) / 2 + column;
+}
 
 /// Number of elements of the packed lower triangle of an n x n matrix.
 VOXHERD_FUNCTION constexpr int packed_size(int n) { return packed_index(n, 0); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 
 namespace voxherd {
@@ -65,8 +66,14 @@ struct cuda_team {
 template <class Real, int Slots>
 struct register_array {
   Real value[Slots];
-  __device__ Real& operator[](int slot) { return value[slot]; }
-  __device__ const Real& operator[](int slot) const { return value[slot]; }
+  __device__ Real& operator[](int slot) {
+    assert(slot >= 0 && slot < Slots);
+    return value[slot];
+  }
+  __device__ const Real& operator[](int slot) const {
+    assert(slot >= 0 && slot < Slots);
+    return value[slot];
+  }
 };
 
 /// Slots in shared memory: slot s of a lane is at s * Width + lane.

@@ -1,11 +1,35 @@
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 
 #include "core/outputs.hpp"
-#include "kernels/portable/function.hpp"
+#include "kernels/portable/contract.hpp"
 
 namespace voxherd {
+
+/// The floats of one voxel, `stride` apart, so that neighbouring GPU threads read neighbouring addresses.
+struct signal_row {
+  const float* first;
+  std::size_t stride;
+#if !defined(NDEBUG)
+  std::size_t count = unlimited;
+#endif
+
+  VOXHERD_FUNCTION double operator[](std::size_t k) const {
+    assert(k < count);
+    return static_cast<double>(first[k * stride]);
+  }
+
+  /// The same row, whose contract is that only its first `floats` are read.
+  VOXHERD_FUNCTION signal_row limited_to([[maybe_unused]] std::size_t floats) const {
+    signal_row row = *this;
+#if !defined(NDEBUG)
+    row.count = floats;
+#endif
+    return row;
+  }
+};
 
 /// An output's name as a template argument, so that a misspelt one does not compile.
 template <std::size_t Size>
@@ -52,6 +76,16 @@ struct output_arrays {
   static constexpr std::size_t count = output_count<Outputs>;
 
   void* array[count] = {};  ///< in the table's order
+#if !defined(NDEBUG)
+  std::size_t items = unlimited;
+#endif
+
+  /// Contract: only the first `number` items are stored.
+  void limit_to([[maybe_unused]] std::size_t number) {
+#if !defined(NDEBUG)
+    items = number;
+#endif
+  }
 
   template <output_name Name>
   static constexpr std::size_t place() {
@@ -78,6 +112,7 @@ struct output_arrays {
   template <output_name Name, class Value>
   VOXHERD_FUNCTION void put(std::size_t item, Value number) const {
     static_assert(Outputs::table[place<Name>()].width == 1, "this output has several values per item");
+    assert(item < items);
     if (values<Name>() != nullptr) values<Name>()[item] = static_cast<value<Name>>(number);
   }
 
@@ -85,6 +120,7 @@ struct output_arrays {
   template <output_name Name, class Value, std::size_t Width>
   VOXHERD_FUNCTION void put(std::size_t item, const Value (&numbers)[Width]) const {
     static_assert(Outputs::table[place<Name>()].width == Width, "this output has another number of values per item");
+    assert(item < items);
     value<Name>* const first = values<Name>();
     if (first == nullptr) return;
     VOXHERD_UNROLL
@@ -92,10 +128,14 @@ struct output_arrays {
   }
 
   /// The array of an output of floats that is known by its place.
-  VOXHERD_FUNCTION float* floats(std::size_t i) const { return static_cast<float*>(array[i]); }
+  VOXHERD_FUNCTION float* floats(std::size_t i) const {
+    assert(i < count);
+    return static_cast<float*>(array[i]);
+  }
 
   /// Stores an item's value there, where it is wanted.
   VOXHERD_FUNCTION void put_float(std::size_t i, std::size_t item, float number) const {
+    assert(i < count && item < items);
     if (array[i] != nullptr) floats(i)[item] = number;
   }
 };
@@ -106,7 +146,10 @@ output_arrays<Outputs> arrays_in(std::span<const std::span<std::byte>> outputs,
                                  const output_choice<Outputs>& chosen = all_outputs<Outputs>()) {
   output_arrays<Outputs> arrays;
   for (std::size_t i = 0, next = 0; i < arrays.count; ++i)
-    if (chosen[i]) arrays.array[i] = outputs[next++].data();
+    if (chosen[i]) {
+      arrays.limit_to(outputs[next].size() / Outputs::table[i].bytes_per_item());
+      arrays.array[i] = outputs[next++].data();
+    }
   return arrays;
 }
 
@@ -150,6 +193,7 @@ template <class Outputs>
 class output_memory {
  public:
   explicit output_memory(std::size_t count) {
+    arrays_.limit_to(count);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       columns_[i].resize((count * Outputs::table[i].bytes_per_item() + sizeof(double) - 1) / sizeof(double));
       arrays_.array[i] = columns_[i].data();

@@ -3,7 +3,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "kernels/tensor/bootstrap_backends.hpp"
+#include "kernels/tensor/bootstrap.hpp"
 
 namespace voxherd {
 
@@ -16,7 +16,7 @@ std::unique_ptr<tensor_bootstrap> make_tensor_bootstrap(const device& d, const g
     throw std::invalid_argument("rows of the bootstrap do not belong to its voxels and gradients");
   if (voxels.size() > std::numeric_limits<std::uint32_t>::max())
     throw std::invalid_argument("more than 2^32 voxels to bootstrap");
-  return d.kind == backend::cuda ? make_tensor_bootstrap_cuda(d, gradients, settings, voxels, rows)
+  return d.kind == backend::cuda ? make_tensor_bootstrap_cuda(gradients, settings, voxels, rows)
                                  : make_tensor_bootstrap_cpu(d, gradients, settings, voxels, rows);
 }
 

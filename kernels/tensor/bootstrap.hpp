@@ -29,10 +29,10 @@ class tensor_bootstrap {
 
   virtual std::size_t voxels() const = 0;
 
-  /// Of all voxels: 6 numbers as tensor_outputs::tensor, and voxel_status; tensors are zero if it is not `fitted`.
-  /// Replicate 0: the data's own, as tensor_solver fits them. A voxel's result depends only on the seed, its linear
-  /// index, the replicate and its signals. A replicate whose fit predicts a signal of ten times the voxel's largest
-  /// has `diverged`. Throws device_error.
+  /// The fits of all voxels: 6 numbers as tensor_outputs::tensor, and voxel_status; tensors are zero if it is not
+  /// `fitted`. Replicate 0: the data's own, as tensor_solver fits them. A voxel's result depends only on the seed, its
+  /// linear index, the replicate and its signals. A replicate whose fit predicts a signal of ten times the voxel's
+  /// largest has `diverged`. Throws device_error.
   virtual void fit(std::uint64_t replicate, float* tensor, std::uint8_t* status) = 0;
 };
 
@@ -43,6 +43,16 @@ std::unique_ptr<tensor_bootstrap> make_tensor_bootstrap(const device& d, const g
                                                         const bootstrap_settings& settings,
                                                         std::span<const std::uint64_t> voxels,
                                                         std::span<const float> rows);
+
+// Its backends; arguments have been checked.
+std::unique_ptr<tensor_bootstrap> make_tensor_bootstrap_cpu(const device& d, const gradient_table& gradients,
+                                                            const bootstrap_settings& settings,
+                                                            std::span<const std::uint64_t> voxels,
+                                                            std::span<const float> rows);
+std::unique_ptr<tensor_bootstrap> make_tensor_bootstrap_cuda(const gradient_table& gradients,
+                                                             const bootstrap_settings& settings,
+                                                             std::span<const std::uint64_t> voxels,
+                                                             std::span<const float> rows);
 
 /// Device memory that one voxel takes.
 std::size_t bootstrap_device_bytes_per_voxel(std::size_t measurements, bool gradient_deviation);

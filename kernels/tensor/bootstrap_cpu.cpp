@@ -2,9 +2,9 @@
 #include <vector>
 
 #include "kernels/device/each_cpu.hpp"
-#include "kernels/tensor/bootstrap_backends.hpp"
+#include "kernels/tensor/bootstrap.hpp"
 #include "kernels/tensor/bootstrap_fitter.hpp"
-#include "kernels/tensor/tensor_design.hpp"
+#include "kernels/tensor/tensor_fitter.hpp"
 
 namespace voxherd {
 
@@ -34,7 +34,8 @@ class cpu_bootstrap final : public tensor_bootstrap {
       bootstrap_place to = place(i / width);
       to.residual += i % width;
       to.parameter += i % width;
-      keep(signal_row{rows.data() + i * row_floats_, 1}, to, tensor_.data() + 6 * i, status_.data() + i);
+      keep(signal_row{rows.data() + i * row_floats_, 1}.limited_to(row_floats_), to, tensor_.data() + 6 * i,
+           status_.data() + i);
     });
   }
 

@@ -1,10 +1,9 @@
 #include <algorithm>
 
-#include "kernels/device/each_cuda.cuh"
-#include "kernels/device/transpose.cuh"
-#include "kernels/tensor/bootstrap_backends.hpp"
+#include "kernels/device/launch.cuh"
+#include "kernels/tensor/bootstrap.hpp"
 #include "kernels/tensor/bootstrap_fitter.hpp"
-#include "kernels/tensor/tensor_design.hpp"
+#include "kernels/tensor/tensor_fitter.hpp"
 
 namespace voxherd {
 
@@ -112,7 +111,7 @@ class cuda_bootstrap final : public tensor_bootstrap {
 
 }  // namespace
 
-std::unique_ptr<tensor_bootstrap> make_tensor_bootstrap_cuda(const device&, const gradient_table& gradients,
+std::unique_ptr<tensor_bootstrap> make_tensor_bootstrap_cuda(const gradient_table& gradients,
                                                              const bootstrap_settings& settings,
                                                              std::span<const std::uint64_t> voxels,
                                                              std::span<const float> rows) {

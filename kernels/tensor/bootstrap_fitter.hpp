@@ -1,15 +1,106 @@
 #pragma once
 
+#include <cstdint>
+
+#include "kernels/portable/double_math.hpp"
+#include "kernels/portable/draws.hpp"
 #include "kernels/tensor/bootstrap.hpp"
-#include "kernels/tensor/bootstrap_lanes.hpp"
 #include "kernels/tensor/tensor_fitter.hpp"
+
+namespace voxherd {
+
+/// Signs are drawn 128 at once.
+inline constexpr std::size_t signs_per_draw = 128;
+
+/// The signs of measurements 128 n to 128 n + 127, one bit each: bit k % 64 of word k % 128 / 64; set if the residual
+/// is negated. Counted by (voxel's index in the image, replicate, n), keyed by the seed.
+struct sign_words {
+  std::uint64_t word[2];
+};
+
+VOXHERD_FUNCTION inline sign_words draw_signs(std::uint64_t seed, std::uint64_t voxel, std::uint64_t replicate,
+                                              std::uint64_t n) {
+  const philox4x32_ctr_t drawn = draw_words(seed, voxel, replicate | n << 32);
+  return {{drawn.v[0] | std::uint64_t{drawn.v[1]} << 32, drawn.v[2] | std::uint64_t{drawn.v[3]} << 32}};
+}
+
+/// 1 if the residual of measurement k is negated.
+VOXHERD_FUNCTION inline std::uint64_t is_turned(const sign_words& signs, std::size_t k) {
+  return signs.word[k / 64 % 2] >> (k % 64) & 1u;
+}
+
+}  // namespace voxherd
+
+/// Operations of a wild bootstrap's refit besides arithmetic, for one voxel or a SIMD register of voxels.
+namespace voxherd::bootstrap_lanes {
+
+template <class Number>
+struct traits;
+
+template <>
+struct traits<double> {
+  using mask = bool;
+  using signs = sign_words;
+  static constexpr std::size_t count = 1;
+};
+
+VOXHERD_FUNCTION inline double turned(double residual, const sign_words& signs, std::size_t k) {
+  return is_turned(signs, k) != 0 ? -residual : residual;
+}
+VOXHERD_FUNCTION inline double load(const float* from, double) { return static_cast<double>(*from); }
+VOXHERD_FUNCTION inline double load(const double* from, double) { return *from; }
+VOXHERD_FUNCTION inline void draw(std::uint64_t seed, const std::uint64_t* voxel, std::uint64_t replicate,
+                                  std::uint64_t n, sign_words& signs) {
+  signs = draw_signs(seed, *voxel, replicate, n);
+}
+VOXHERD_FUNCTION inline double at(double x, std::size_t) { return x; }
+VOXHERD_FUNCTION inline bool at(bool x, std::size_t) { return x; }
+
+#if !defined(__CUDACC__)
+using lane::double_lanes;
+using lane::long_lanes;
+
+struct sign_lanes {
+  long_lanes word[2];
+};
+
+template <>
+struct traits<double_lanes> {
+  using mask = double_lanes::mask_type;
+  using signs = sign_lanes;
+  static constexpr std::size_t count = double_lanes::size();
+};
+
+inline double_lanes turned(double_lanes residual, const sign_lanes& signs, std::size_t k) {
+  const long_lanes sign = (signs.word[k / 64 % 2] >> static_cast<int>(k % 64)) << 63;
+  return std::bit_cast<double_lanes>(std::bit_cast<long_lanes>(residual) ^ sign);
+}
+inline double_lanes load(const float* from, double_lanes) {
+  return lane::stdx::static_simd_cast<double_lanes>(
+      lane::stdx::rebind_simd_t<float, double_lanes>(from, lane::stdx::element_aligned));
+}
+inline double_lanes load(const double* from, double_lanes) { return {from, lane::stdx::element_aligned}; }
+inline void draw(std::uint64_t seed, const std::uint64_t* voxel, std::uint64_t replicate, std::uint64_t n,
+                 sign_lanes& signs) {
+  std::int64_t words[2][double_lanes::size()];
+  for (std::size_t i = 0; i < double_lanes::size(); ++i) {
+    const sign_words drawn = draw_signs(seed, voxel[i], replicate, n);
+    for (int w = 0; w < 2; ++w) words[w][i] = static_cast<std::int64_t>(drawn.word[w]);
+  }
+  for (int w = 0; w < 2; ++w) signs.word[w].copy_from(words[w], lane::stdx::element_aligned);
+}
+inline double at(const double_lanes& x, std::size_t i) { return x[i]; }
+inline bool at(const double_lanes::mask_type& x, std::size_t i) { return x[i]; }
+#endif
+
+}  // namespace voxherd::bootstrap_lanes
 
 namespace voxherd {
 
 /// Data of the voxels kept between replicates. A voxel's numbers are `stride` apart; voxels of a SIMD register are
 /// interleaved. `residual`: K per voxel, then 9 of the gradient deviation if there is one.
 struct bootstrap_place {
-  float* residual;    ///< of logarithms; a replicate adds them to the fit with random signs
+  float* residual;    ///< residuals of logarithms; a replicate adds them to the fit with random signs
   double* parameter;  ///< 7 per voxel: the data's fit, in the model's units
   std::size_t stride;
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/tensor/tensor_design.hpp"
+#include "kernels/tensor/tensor_fitter.hpp"
 
 namespace voxherd {
 

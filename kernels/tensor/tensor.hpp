@@ -1,13 +1,13 @@
 #pragma once
 
 #include "core/outputs.hpp"
-#include "kernels/portable/gradients.hpp"
+#include "kernels/portable/gradient_table.hpp"
 
 namespace voxherd {
 
 enum class tensor_weighting {
   ordinary,  ///< all log-signals alike
-  weighted,  ///< by the squared measured signal, the inverse variance of its logarithm
+  weighted,  ///< weights are the squared measured signal, the inverse variance of its logarithm
   iterated,  ///< weighted, then again with the squared signal that the last fit predicts
 };
 
@@ -36,7 +36,7 @@ struct tensor_outputs {
       {"L2", element_type::float32, 1, "mm2/s", "middle eigenvalue"},
       {"L3", element_type::float32, 1, "mm2/s", "smallest eigenvalue"},
       {"residual", element_type::float32, 1, "input", "root mean square of signal minus fitted signal"},
-      {"status", element_type::uint8, 1, "code", "0 fitted; else why not (voxel_status)"},
+      {"status", element_type::uint8, 1, "code", "0 fitted; other codes: reason why not (docs/commands/README.md)"},
   };
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/device/voxelwise.hpp"
-#include "kernels/tensor/tensor_design.hpp"
+#include "kernels/tensor/tensor_fitter.hpp"
 
 namespace voxherd {
 

@@ -2,8 +2,10 @@
 
 #include <cstring>
 #include <stdexcept>
+#include <string>
 
-#include "kernels/tensor_field/field_backends.hpp"
+#include "kernels/tensor_field/finsler4.hpp"
+#include "kernels/tensor_field/prepare_recipe.hpp"
 
 namespace voxherd::tensor_field {
 
@@ -30,9 +32,30 @@ std::unique_ptr<field> make_field(const device& d, const tensor_image& image, st
   const prepare::recipe r = prepare::make_recipe(image, settings, kind, spline);
   if (!regions.empty() && regions.size() != image.inside.size())
     throw std::invalid_argument("make_field: the regions do not have the image's number of voxels");
-  auto made = d.kind == backend::cuda ? make_field_cuda(d, image, regions, r) : make_field_cpu(d, image, regions, r);
+  auto made = d.kind == backend::cuda ? make_field_cuda(image, regions, r) : make_field_cpu(d, image, regions, r);
   made->where = d;
   made->kind = kind;
+  made->spline = spline;
+  made->scale = r.scale;
+  return made;
+}
+
+std::unique_ptr<field> make_quartic_field(const device& d, const tensor_image& image, std::span<const float> quartics,
+                                          std::span<const std::uint32_t> regions, const preparation& settings,
+                                          bool spline) {
+  const prepare::recipe r = prepare::make_recipe(image, settings, field_kind::quartic, spline);
+  const auto refuse = [](const char* why) { throw std::invalid_argument(std::string("make_quartic_field: ") + why); };
+  if (settings.metric != metric_kind::inverse && settings.metric != metric_kind::adjugate)
+    refuse("a fourth-order norm has no power; expected metric inverse or adjugate");
+  if (settings.smoothing_voxels > 0) refuse("a fourth-order norm cannot be smoothed");
+  if (!regions.empty() && regions.size() != image.inside.size())
+    refuse("the regions do not have the image's number of voxels");
+  if (quartics.size() != quartic_size * image.inside.size())
+    refuse("the quartics do not have the image's number of voxels");
+  auto made = d.kind == backend::cuda ? make_quartic_field_cuda(image, quartics, regions, r)
+                                      : make_quartic_field_cpu(d, image, quartics, regions, r);
+  made->where = d;
+  made->kind = field_kind::quartic;
   made->spline = spline;
   made->scale = r.scale;
   return made;

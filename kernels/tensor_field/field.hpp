@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/device.hpp"
-#include "kernels/geodesic/settings.hpp"
 
 namespace voxherd::tensor_field {
 
@@ -36,6 +35,12 @@ struct preparation {
   double min_eigenvalue = 0.01;  ///< eigenvalues below this fraction of the largest one are raised to it
 };
 
+/// Whether alpha counts.
+constexpr bool has_exponent(metric_kind metric) { return metric == metric_kind::power || metric == metric_kind::jeong; }
+
+/// `min_eigenvalue` that limits the ratio of the squared speeds, which are powers of the eigenvalues with alpha.
+double min_eigenvalue(metric_kind metric, double alpha, double max_ratio);
+
 /// Flags of a voxel, read when a ray enters it.
 namespace region {
 inline constexpr std::uint32_t inside = 1u, exclude = 2u, first_include = 4u;
@@ -44,7 +49,7 @@ inline constexpr int max_includes = 14, target_shift = 16, max_targets = 65535;
 
 /// Data read when a ray enters a voxel; 16 bytes.
 struct alignas(16) voxel_facts {
-  float FA;               ///< of the measured (smoothed) tensor
+  float FA;               ///< FA of the measured (smoothed) tensor
   float speed;            ///< sqrt of the largest eigenvalue of D_eff, scaled as the field: mm per unit of length
   std::uint32_t regions;  ///< flags above; from bit 16 on the number of the target region, 0 for none
   std::uint32_t unused;
@@ -71,6 +76,10 @@ struct field_view {
   float inverse_axes[9];     ///< world mm to index
   float origin_mm[3];
 };
+
+namespace prepare {
+struct recipe;  // prepare_recipe.hpp
+}
 
 /// A field in the memory of one device.
 class field {
@@ -100,8 +109,33 @@ class field {
 std::unique_ptr<field> make_field(const device& d, const tensor_image& image, std::span<const std::uint32_t> regions,
                                   const preparation& settings, field_kind kind, bool spline);
 
+/// The field for `--form finsler4`, kind quartic: T in index space and stored units, with F_true^2 = field::scale
+/// F_stored^2. `quartics`: (nz, ny, nx, 15) along world axes, (s/mm2)^2. Voxels inside whose T is not finite or not
+/// positive along the axes get the quartic of their tensor. Filled outside as in make_field. Facts: FA of the tensor;
+/// speed: 1 / F in the direction of minimum F. `field::repaired` counts voxels inside without a valid tensor or T.
+/// Throws as make_field, and std::invalid_argument for smoothing and for a metric other than inverse and adjugate,
+/// because T has no logarithm or power.
+std::unique_ptr<field> make_quartic_field(const device& d, const tensor_image& image, std::span<const float> quartics,
+                                          std::span<const std::uint32_t> regions, const preparation& settings,
+                                          bool spline);
+
+// The backends of these two.
+std::unique_ptr<field> make_field_cpu(const device& d, const tensor_image& image,
+                                      std::span<const std::uint32_t> regions, const prepare::recipe& r);
+std::unique_ptr<field> make_field_cuda(const tensor_image& image, std::span<const std::uint32_t> regions,
+                                       const prepare::recipe& r);
+
+std::unique_ptr<field> make_quartic_field_cpu(const device& d, const tensor_image& image,
+                                              std::span<const float> quartics, std::span<const std::uint32_t> regions,
+                                              const prepare::recipe& r);
+std::unique_ptr<field> make_quartic_field_cuda(const tensor_image& image, std::span<const float> quartics,
+                                               std::span<const std::uint32_t> regions, const prepare::recipe& r);
+
 /// Copies to host memory, in the layout of field_view. Call use_device(f.where) first. Throws device_error.
 std::vector<float> host_values(const field& f);
 std::vector<voxel_facts> host_facts(const field& f);
+
+/// `to` is host memory, `from` GPU memory.
+void copy_from_gpu(void* to, const void* from, std::size_t bytes);
 
 }  // namespace voxherd::tensor_field

@@ -7,10 +7,10 @@
 #include <new>
 
 #include "kernels/device/each_cpu.hpp"
-#include "kernels/tensor_field/field_backends.hpp"
 #include "kernels/tensor_field/prepare_pipeline.hpp"
 
-/// Prepares and stores fields on CPU threads.
+/// Prepares and stores fields on CPU threads. Each kind of field has a unit of its own: a function rounds as the
+/// compiler merges its operations, which depends on what else is in the unit.
 namespace voxherd::tensor_field {
 
 /// Memory aligned to cache lines; large arrays use large pages if the system has them, because rays read all over a

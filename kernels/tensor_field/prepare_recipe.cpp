@@ -4,6 +4,14 @@
 #include <cmath>
 #include <stdexcept>
 
+namespace voxherd::tensor_field {
+
+double min_eigenvalue(metric_kind metric, double alpha, double max_ratio) {
+  return has_exponent(metric) ? std::pow(max_ratio, -1 / alpha) : 1 / max_ratio;
+}
+
+}  // namespace voxherd::tensor_field
+
 namespace voxherd::tensor_field::prepare {
 
 namespace {

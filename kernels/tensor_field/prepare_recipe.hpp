@@ -12,6 +12,7 @@ struct grid {
 
   VOXHERD_FUNCTION std::uint32_t voxels() const { return nx * ny * nz; }
   VOXHERD_FUNCTION void place(std::uint32_t i, int& x, int& y, int& z) const {
+    assert(i < voxels());
     const std::uint32_t row = i / nx;
     x = static_cast<int>(i - row * nx);
     z = static_cast<int>(row / ny);

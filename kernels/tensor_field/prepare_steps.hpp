@@ -12,6 +12,7 @@ struct planes {
   std::size_t voxels;
 
   VOXHERD_FUNCTION float& at(int element, std::size_t i) const {
+    assert(element >= 0 && i < voxels);
     return first[static_cast<std::size_t>(element) * voxels + i];
   }
   VOXHERD_FUNCTION tensor6 load(std::size_t i) const {

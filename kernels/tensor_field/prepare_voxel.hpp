@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "kernels/portable/function.hpp"
+#include "kernels/portable/contract.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
 #include "kernels/tensor_field/field.hpp"
 

@@ -9,14 +9,14 @@ namespace voxherd::track {
 /// Integer sums over the accepted streamlines of one group; null for what is not wanted. On a GPU many threads add to
 /// the same arrays; sums of integers do not depend on the order.
 struct counters {
-  std::uint32_t* density = nullptr;   ///< by place: streamlines that visit it, each counted once
-  std::uint64_t* length = nullptr;    ///< by place: sum of their steps from the seed at the first visit
-  std::uint32_t* accepted = nullptr;  ///< by seed of the group
-  std::uint32_t* hits = nullptr;      ///< by seed and column (a region or a target): streamlines that reach it
+  std::uint32_t* density = nullptr;   ///< streamlines that visit each place, each counted once
+  std::uint64_t* length = nullptr;    ///< sum of their steps from the seed at the first visit, by place
+  std::uint32_t* accepted = nullptr;  ///< accepted streamlines by seed of the group
+  std::uint32_t* hits = nullptr;      ///< streamlines that reach a column (a region or a target), by seed and column
   std::uint64_t* hit_length = nullptr;
   std::uint64_t* walked = nullptr;      ///< steps of all streamlines when they were first drawn
-  std::uint64_t* directions = nullptr;  ///< by place: products of the components of their directions
-  std::uint32_t* cells = nullptr;       ///< by column of a matrix, if each group is a row
+  std::uint64_t* directions = nullptr;  ///< products of the components of their directions, by place
+  std::uint32_t* cells = nullptr;       ///< counts by column of a matrix, if each group is a row
   std::uint64_t* cell_length = nullptr;
   std::uint32_t* accepted_bits = nullptr;  ///< one bit per streamline of the group: it is accepted
 };

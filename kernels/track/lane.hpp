@@ -11,11 +11,11 @@ struct track_job {
   walk_settings how;
   group_plan plan;
   const seed* seeds;
-  std::uint32_t columns;  ///< of the counts by seed: regions or targets
+  std::uint32_t columns;  ///< number of columns of the counts by seed: regions or targets
   std::uint64_t first_group;
   std::uint64_t first, end;  ///< numbers of the streamlines
-  std::uint64_t seed_rows;   ///< of a group
-  counters out;              ///< of the first group
+  std::uint64_t seed_rows;   ///< number of rows by seed of a group
+  counters out;              ///< counters of the first group
 };
 
 /// What is not wanted of a streamline that counts.

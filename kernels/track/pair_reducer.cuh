@@ -5,8 +5,8 @@
 #include <cub/device/device_run_length_encode.cuh>
 #include <vector>
 
-#include "kernels/device/each_cuda.cuh"
-#include "kernels/track/matrix.hpp"
+#include "kernels/device/launch.cuh"
+#include "kernels/track/field.hpp"
 
 namespace voxherd::track {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/track/table_memory.hpp"
+#include "kernels/track/stamped_table.hpp"
 #include "kernels/track/tracker.hpp"
 
 namespace voxherd::track {
@@ -13,7 +13,7 @@ namespace voxherd::track {
 struct streamline_path {
   /// In voxels of the samples' image: from the end of the first half through the start to the end of the second.
   std::vector<std::array<float, 3>> points;
-  std::array<std::int32_t, 2> steps{};     ///< of each half; 0 for one that does not count
+  std::array<std::int32_t, 2> steps{};     ///< number of steps of each half; 0 for one that does not count
   std::array<std::uint32_t, 2> regions{};  ///< number of the last other region on each half; 0: none
 };
 

@@ -37,11 +37,11 @@ constexpr int max_exit_masks = 32;
 struct walk_settings {
   std::int32_t samples = 1, fibres = 1;
   float step_voxels[3] = {};    ///< along each image axis, of a step in direction 1 / direction_unit; negative: flipped
-  float radius_voxels[3] = {};  ///< of the ball around the seed's centre in which streamlines start
+  float radius_voxels[3] = {};  ///< radius of the ball around the seed's centre in which streamlines start
   bool random_start = false;
   std::int32_t min_dot = 0;        ///< the product of two directions in turn must be larger, whatever its sign
   std::uint32_t min_fraction = 0;  ///< fibres must be above it to be chosen
-  std::int32_t max_points = 1000;  ///< of a half, with the start
+  std::int32_t max_points = 1000;  ///< largest number of points of a half, with the start
   std::int32_t min_steps = 0;      ///< a half with fewer is rejected
   std::int32_t min_total = 0;      ///< a streamline with fewer in its halves that count is left out
   bool loop_check = false;         ///< end a half that enters a cell of 5^3 voxels against its last direction there
@@ -56,7 +56,7 @@ struct walk_settings {
   std::uint32_t waypoints = 0;  ///< number of masks
   waypoint_rule rule = waypoint_rule::all;
   bool ordered = false;    ///< waypoints must be passed in their order
-  bool each_half = false;  ///< each half must fulfil the rule alone
+  bool each_half = false;  ///< require the --include rule of each half separately
   bool network = false;    ///< a half must reach another region than its seed's
 
   /// Whether a streamline may be rejected, so that it is known only at its end whether it counts.

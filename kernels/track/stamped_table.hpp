@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
-#include "kernels/portable/function.hpp"
+#include "kernels/portable/contract.hpp"
 
 namespace voxherd::track {
 
@@ -16,6 +17,7 @@ class stamped_table {
   VOXHERD_FUNCTION stamped_table(Entry* few, std::uint32_t few_entries, Entry* many, std::uint32_t many_entries,
                                  std::uint32_t stamp)
       : few_(few), many_(many), few_mask_(few_entries - 1), many_mask_(many_entries - 1), stamp_(stamp) {
+    assert((few_entries & few_mask_) == 0 && (many_entries & many_mask_) == 0);
     clear();
   }
 
@@ -31,6 +33,7 @@ class stamped_table {
   /// The key's entry, added if it is missing; `added` tells.
   VOXHERD_FUNCTION Entry& find(std::uint32_t key, bool& added) {
     if (used_ > few_mask_ / 2 && entries_ == few_) move();
+    assert(used_ <= mask_);  // a full table has no end to search for
     std::uint32_t at = place(key) & mask_;
     for (Entry e = entries_[at]; e.stamp == stamp_; e = entries_[at]) {
       added = false;
@@ -81,5 +84,22 @@ inline std::uint32_t table_entries(std::uint32_t keys) {
   while (entries < 2 * keys) entries *= 2;
   return entries;
 }
+
+/// Host memory of one table for up to so many keys.
+template <class Entry>
+class table_memory {
+ public:
+  explicit table_memory(std::uint32_t keys) : few_(Entry::few), many_(table_entries(keys)) {}
+
+  /// An empty table; only one at a time.
+  stamped_table<Entry> table() {
+    few_.assign(few_.size(), {});
+    many_.assign(many_.size(), {});
+    return {few_.data(), Entry::few, many_.data(), static_cast<std::uint32_t>(many_.size()), 0};
+  }
+
+ private:
+  std::vector<Entry> few_, many_;
+};
 
 }  // namespace voxherd::track

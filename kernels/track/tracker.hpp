@@ -31,11 +31,11 @@ struct track_input {
   std::int32_t size[3] = {};
   std::span<const voxel_info> voxels;
   std::span<const packed_fibre> fibres;
-  std::span<const std::uint32_t> exits, target_begin, targets;  ///< as in field_view; empty for none
+  std::span<const std::uint32_t> exits, target_begin, targets;  ///< tables of field_view; empty for none
   column_grid matrix, pair_columns;                             ///< their arrays are in host memory
   seed_space space;                                             ///< likewise
   std::uint32_t places = 0;
-  std::uint32_t columns = 0;  ///< of the counts by seed: regions or targets
+  std::uint32_t columns = 0;  ///< number of columns of the counts by seed: regions or targets
   std::span<const seed> seeds;
   walk_settings how;
   group_plan plan;
@@ -66,7 +66,11 @@ class tracker {
 /// After use_device(d).
 std::unique_ptr<tracker> make_tracker(const device& d, const track_input& input);
 
-/// Of arrays in host memory.
+// Its backends.
+std::unique_ptr<tracker> make_tracker_cpu(const device& d, const track_input& input);
+std::unique_ptr<tracker> make_tracker_cuda(const track_input& input);
+
+/// A view of arrays in host memory.
 inline field_view host_field(const track_input& in) {
   const auto data = [](std::span<const std::uint32_t> s) { return s.empty() ? nullptr : s.data(); };
   field_view field{{in.size[0], in.size[1], in.size[2]}, in.voxels.data(), in.fibres.data(), in.places};

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <vector>
 
-#include "kernels/track/backends.hpp"
 #include "kernels/track/lane.hpp"
-#include "kernels/track/table_memory.hpp"
+#include "kernels/track/stamped_table.hpp"
+#include "kernels/track/tracker.hpp"
 
 namespace voxherd::track {
 
@@ -60,7 +60,7 @@ struct dense_row {
 /// Collects pairs, and adds up equal ones whenever their number has doubled.
 struct pair_sink {
   std::vector<pair_entry>& entries;
-  std::uint32_t rows;  ///< of the first of two masks; 0: there is one
+  std::uint32_t rows;  ///< number of rows of the first of two masks; 0: there is one
 
   void operator()(const walker& w) const {
     constexpr std::size_t min_entries = std::size_t{1} << 20;

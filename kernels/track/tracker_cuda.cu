@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/device/each_cuda.cuh"
-#include "kernels/track/backends.hpp"
+#include "kernels/device/launch.cuh"
 #include "kernels/track/pair_reducer.cuh"
+#include "kernels/track/tracker.hpp"
 #include "kernels/track/walk_kernel.cuh"
 
 namespace voxherd::track {
@@ -269,7 +269,7 @@ class cuda_tracker final : public tracker {
   count_buffer<std::uint64_t> length_, hit_length_, walked_, directions_, row_length_;
   device_buffer<std::uint32_t> row_sizes_;
   device_buffer<std::uint64_t> row_begin_;
-  count_buffer<std::uint32_t> entry_column_, entry_count_;  ///< of rows
+  count_buffer<std::uint32_t> entry_column_, entry_count_;  ///< entries of rows
   count_buffer<std::uint64_t> entry_steps_;
 };
 

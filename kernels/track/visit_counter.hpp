@@ -8,12 +8,12 @@ namespace voxherd::track {
 
 /// Where the counts of a walker's streamline go.
 struct walk_output {
-  const counters* to = nullptr;   ///< of the first group; null: nowhere
-  std::size_t row = 0;            ///< of the streamline's group after the first
-  std::size_t seed_row = 0;       ///< of the seed in all rows of seeds
-  std::uint32_t columns = 0;      ///< of `hits`: regions or targets
+  const counters* to = nullptr;   ///< counters of the first group; null: nowhere
+  std::size_t row = 0;            ///< row of the streamline's group after the first
+  std::size_t seed_row = 0;       ///< row of the seed in all rows of seeds
+  std::uint32_t columns = 0;      ///< number of columns of `hits`: regions or targets
   crossing* crossings = nullptr;  ///< list of the voxels of a matrix, with room for all points; null: not wanted
-  std::int32_t own_column = -1;   ///< of a matrix, which is not counted; -1: none
+  std::int32_t own_column = -1;   ///< column of the seed itself in a matrix, which is not counted; -1: none
 };
 
 /// Counts what one streamline visits, each voxel, region and target once.
@@ -47,6 +47,7 @@ class visit_counter {
                               const float (&position)[3]) {
     if (more_than_density_) count_more(at, point, travel, position);
     if (at.place < 0 || at.place == last_place_ || out_.to == nullptr) return;
+    assert(static_cast<std::uint32_t>(at.place) < field_->places);
     last_place_ = at.place;
     bool first_visit = false;
     (void)visits_.find(static_cast<std::uint32_t>(at.place), first_visit);
@@ -130,7 +131,7 @@ class visit_counter {
   std::int32_t last_column_ = -1, last_pair_column_ = -1;
   std::uint32_t crossings_ = 0;
   int half_ = 0;
-  std::int32_t start_place_ = -1;  ///< of a start whose direction is not known yet; -1: none
+  std::int32_t start_place_ = -1;  ///< place of a start whose direction is not known yet; -1: none
 };
 
 }  // namespace voxherd::track

@@ -1,13 +1,109 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/track/device_tables.cuh"
+#include "kernels/device/cuda_check.cuh"
 #include "kernels/track/lane.hpp"
-#include "kernels/track/row_kernels.cuh"
+#include "kernels/track/stamped_table.hpp"
 
 namespace voxherd::track {
+
+/// The tables of all threads of a kernel, in device memory.
+template <class Entry>
+struct thread_tables {
+  Entry* few = nullptr;  ///< few entries of all threads, then `many`: the first ones are close to each other
+  Entry* many = nullptr;
+  std::uint32_t many_entries = 0;
+  std::uint32_t* stamps = nullptr;  ///< the last one of each thread
+
+  __device__ stamped_table<Entry> table(std::size_t thread) const {
+    return {few + thread * Entry::few, Entry::few, many + thread * many_entries, many_entries, stamps[thread]};
+  }
+  __device__ void keep(std::size_t thread, const stamped_table<Entry>& used) const { stamps[thread] = used.stamp(); }
+};
+
+/// Keeps the tables from one launch to the next; stamps go on, so that they are cleared only when they grow.
+template <class Entry>
+class device_tables {
+ public:
+  static std::size_t bytes_per_thread(std::uint32_t entries) {
+    return (Entry::few + static_cast<std::size_t>(entries)) * sizeof(Entry) + sizeof(std::uint32_t);
+  }
+
+  /// `streamlines`: drawn in the next launch.
+  thread_tables<Entry> reserve(std::size_t threads, std::uint32_t entries, std::uint64_t streamlines,
+                               cudaStream_t stream) {
+    constexpr std::uint64_t stamps_of_a_streamline = 4;  // two passes, two halves
+    used_stamps_ += stamps_of_a_streamline * streamlines + 1;
+    if (threads > threads_ || entries != entries_ || used_stamps_ > 0xffffffff) {
+      clear(std::max(threads, threads_), entries, stream);
+      used_stamps_ = stamps_of_a_streamline * streamlines + 1;
+    }
+    return {few_.data(), many_.data(), entries, stamps_.data()};
+  }
+
+ private:
+  void clear(std::size_t threads, std::uint32_t entries, cudaStream_t stream) {
+    threads_ = 0;
+    zero(few_, threads * Entry::few, stream);
+    zero(many_, threads * entries, stream);
+    zero(stamps_, threads, stream);
+    threads_ = threads;
+    entries_ = entries;
+  }
+  template <class T>
+  static void zero(device_buffer<T>& buffer, std::size_t count, cudaStream_t stream) {
+    buffer.reserve(count);
+    VOXHERD_CUDA_CHECK(cudaMemsetAsync(buffer.data(), 0, count * sizeof(T), stream));
+  }
+
+  device_buffer<Entry> few_, many_;
+  device_buffer<std::uint32_t> stamps_;
+  std::size_t threads_ = 0;
+  std::uint32_t entries_ = 0;
+  std::uint64_t used_stamps_ = 0;
+};
+
+// Compresses the rows of a dense table in device memory.
+
+constexpr unsigned block_threads = 128;
+
+/// Entries of each row of a dense table. One warp per row.
+static __global__ void __launch_bounds__(block_threads)
+    size_kernel(const std::uint32_t* cells, std::size_t rows, std::uint32_t columns, std::uint32_t* sizes) {
+  const std::size_t row = (static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x) / 32;
+  if (row >= rows) return;
+  std::uint32_t size = 0;
+  for (std::uint32_t first = 0; first < columns; first += 32) {
+    const std::uint32_t i = first + threadIdx.x % 32;
+    size += __popc(__ballot_sync(~0u, i < columns && cells[row * columns + i] != 0));
+  }
+  if (threadIdx.x % 32 == 0) sizes[row] = size;
+}
+
+/// Writes the entries of row i from place begin[i] on, by column.
+static __global__ void __launch_bounds__(block_threads)
+    compress_kernel(const std::uint32_t* cells, const std::uint64_t* length, std::size_t rows, std::uint32_t columns,
+                    const std::uint64_t* begin, std::uint32_t* column, std::uint32_t* count, std::uint64_t* steps) {
+  const std::size_t row = (static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x) / 32;
+  if (row >= rows) return;
+  const std::uint32_t lane = threadIdx.x % 32;
+  std::uint64_t next = begin[row];
+  for (std::uint32_t first = 0; first < columns; first += 32) {
+    const std::uint32_t i = first + lane;
+    const std::uint32_t value = i < columns ? cells[row * columns + i] : 0;
+    const std::uint32_t used = __ballot_sync(~0u, value != 0);
+    if (value != 0) {
+      const std::uint64_t at = next + __popc(used & ((1u << lane) - 1));
+      column[at] = i;
+      count[at] = value;
+      steps[at] = length[row * columns + i];
+    }
+    next += __popc(used);
+  }
+}
 
 struct shared_queue {
   unsigned long long* taken;
@@ -19,7 +115,7 @@ struct shared_queue {
 struct pair_sink {
   crossing* crossings = nullptr;  ///< lists of all threads; null: no pairs are wanted
   std::uint32_t list_size = 0;
-  std::uint32_t rows = 0;  ///< of the first of two masks; 0: there is one
+  std::uint32_t rows = 0;  ///< number of rows of the first of two masks; 0: there is one
   std::uint64_t* keys = nullptr;
   std::uint64_t* steps = nullptr;
   unsigned long long* used = nullptr;

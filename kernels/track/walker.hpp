@@ -2,11 +2,9 @@
 
 #include "kernels/portable/draws.hpp"
 #include "kernels/track/acceptance.hpp"
-#include "kernels/track/fibre_choice.hpp"
-#include "kernels/track/look_up.hpp"
-#include "kernels/track/mask_exits.hpp"
 #include "kernels/track/step_words.hpp"
 #include "kernels/track/visit_counter.hpp"
+#include "kernels/track/walker_parts.hpp"
 
 namespace voxherd::track {
 
@@ -129,7 +127,7 @@ class walker {
     } else {
       second_fate_ = fate;
     }
-    // What such a half passed does not help the other one.
+    // The masks that such a half has passed do not count for the other half.
     if (record_.avoided || (how_->ordered && record_.out_of_order)) passed_ = passed_before_;
     walked_ += static_cast<std::uint64_t>(point_);
     if (half_ == 1 || counting_ == 1) return false;
@@ -159,7 +157,7 @@ class walker {
   /// Adds the point, draws the sample of the next step, and tests the masks.
   [[gnu::always_inline]] VOXHERD_FUNCTION inline void arrive() {
     moving_ = false;
-    // Both voxels are asked for before one is needed.
+    // Both voxels are requested before the first one is used, so that the reads overlap.
     const voxel_info own =
         look_up(*field_, nearest_voxel(position_[0]), nearest_voxel(position_[1]), nearest_voxel(position_[2]));
     const drawn_sample drawn =
@@ -301,7 +299,7 @@ class walker {
   const packed_fibre* fibres_ = nullptr;
   std::uint32_t passed_ = 0, passed_before_ = 0;
   half_record record_;
-  std::int32_t first_steps_ = 0;  ///< of the first half
+  std::int32_t first_steps_ = 0;  ///< number of steps of the first half
   half_fate first_fate_ = half_fate::reject, second_fate_ = half_fate::reject;
 };
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "core/failure.hpp"
-#include "core/readable.hpp"
+#include "core/text.hpp"
 
 namespace voxherd {
 

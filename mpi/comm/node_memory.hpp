@@ -20,7 +20,7 @@ class node_memory {
   node_memory(const node_memory&) = delete;
   node_memory& operator=(const node_memory&) = delete;
 
-  /// By convention written only by the node's rank 0; the others read after a barrier.
+  /// Only the node's rank 0 writes here, by convention; the others read after a barrier.
   std::span<std::byte> bytes() const { return {start_, size_}; }
 
  private:

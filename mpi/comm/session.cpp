@@ -16,11 +16,14 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
+#include <thread>
 
 #include "core/clock.hpp"
+#include "core/text.hpp"
 #include "mpi/comm/communicators.hpp"
-#include "mpi/comm/start_guard.hpp"
+#include "mpi/comm/stop_wait.hpp"
 
 namespace voxherd {
 
@@ -64,6 +67,49 @@ double process_start() {
   const double age = now - std::strtod(field.c_str(), nullptr) / static_cast<double>(sysconf(_SC_CLK_TCK));
   return steady_seconds() - std::max(0.0, age);
 }
+
+double limit_seconds() {
+  const char* const given = std::getenv("VOXHERD_START_SECONDS");
+  return given == nullptr ? 300 : std::strtod(given, nullptr);
+}
+
+/// MPI, which knows the rank, has not started. 0 if the launcher does not say.
+int expected_rank() {
+  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* const value = std::getenv(name)) return std::atoi(value);
+  }
+  return 0;
+}
+
+/// One after the other, so that the launcher ends the other ranks before they print the same message.
+double delay_seconds(int rank) { return std::min(5.0 * rank, 60.0); }
+
+/// Ends this process with exit_status::interrupted and a message if it lives too long: for the time in which MPI
+/// starts. Open MPI waits for ever there if a rank or a node has died meanwhile. Waits 300 s, or what the environment
+/// variable VOXHERD_START_SECONDS says (0: for ever).
+class start_guard {
+ public:
+  start_guard() {
+    // The thread must not read the environment, which MPI_Init changes meanwhile.
+    const double seconds = limit_seconds();
+    const int rank = expected_rank();
+    if (seconds > 0)
+      thread_ = std::jthread([seconds, rank](const std::stop_token& started) { wait(started, seconds, rank); });
+  }
+
+ private:
+  static void wait(const std::stop_token& started, double seconds, int rank) {
+    if (stopped_within(started, seconds + delay_seconds(rank))) return;
+    print_error_output(
+        "voxherd: error: MPI has not started after {:g} s (rank {}): another rank has died or does not run, or a node "
+        "does not "
+        "answer; start again, with --resume if OUT.part exists (VOXHERD_START_SECONDS is the limit; 0: none)\n",
+        seconds, rank);
+    _exit(static_cast<int>(exit_status::interrupted));
+  }
+
+  std::jthread thread_;  ///< its destructor ends it
+};
 
 /// A file must not get the number of a closed standard stream: messages would be written into it.
 void open_standard_streams() {
@@ -125,6 +171,29 @@ session::common_ending session::agree_on_ending(exit_status own, bool failed, do
     }
   }
   return {static_cast<exit_status>(-all[0]), all[1] == rank_};
+}
+
+void session::agree_or_end(const std::function<void()>& work, const std::function<void()>& before_end) const {
+  constexpr double wait_seconds = 5;
+  std::optional<failure> own;
+  try {
+    work();
+  } catch (...) {
+    own = current_failure();
+  }
+  if (own && size_ == 1) throw failure(*own);
+  const auto print = [&] {
+    if (before_end) before_end();
+    print_error_output("voxherd: error: {} (on rank {} of {}, host {})\n", own->what(), rank_, size_, host_);
+  };
+  const common_ending all =
+      agree_on_ending(own ? own->status : exit_status::complete, own.has_value(), wait_seconds, print);
+  if (all.status == exit_status::complete) return;
+  if (all.reports) {
+    print();
+    end_all_ranks(all.status);
+  }
+  while (true) pause();  // the rank that reports ends this one
 }
 
 void session::barrier() const { MPI_Barrier(handles_->world); }

@@ -59,6 +59,11 @@ class session {
   common_ending agree_on_ending(exit_status own, bool failed, double wait_seconds,
                                 const std::function<void()>& before_end) const;
 
+  /// Runs work after whose failure ranks may wait for ever for others, as in a library's collective calls: if it throws
+  /// on any rank, that rank calls `before_end`, one message is printed and all ranks end within seconds. A single rank
+  /// throws.
+  void agree_or_end(const std::function<void()>& work, const std::function<void()>& before_end = {}) const;
+
   void barrier() const;
 
   /// Rank 0's value for every rank. Vectors and texts are resized on the other ranks.

@@ -60,19 +60,9 @@ std::string innermost_message(const std::vector<std::string>& words) {
 handle text_type(std::size_t size) {
   handle type(H5Tcopy(H5T_C_S1), H5Tclose, "HDF5 string type");
   H5Tset_size(type, size);
-  H5Tset_strpad(type, size == H5T_VARIABLE ? H5T_STR_NULLTERM : H5T_STR_NULLPAD);
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
   H5Tset_cset(type, H5T_CSET_UTF8);
   return type;
-}
-
-/// A text of the older kind, whose bytes are in HDF5's global heap.
-std::string read_variable_text(hid_t attribute, const std::string& name) {
-  const handle type = text_type(H5T_VARIABLE);
-  char* value = nullptr;
-  checked(H5Aread(attribute, type, &value), "reading attribute " + name);
-  std::string text = value == nullptr ? "" : value;
-  H5free_memory(value);
-  return text;
 }
 
 handle attribute(hid_t object, const std::string& name) {
@@ -129,6 +119,20 @@ handle new_dataset(hid_t parent, const std::string& name, hid_t type, std::span<
   const handle space = make_space(shape);
   return {H5Dcreate2(parent, name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose,
           "creating dataset " + name};
+}
+
+std::vector<std::string> dataset_paths(hid_t file) {
+  std::vector<std::string> links, datasets;
+  const auto add = [](hid_t, const char* name, const H5L_info_t*, void* all) {
+    static_cast<std::vector<std::string>*>(all)->emplace_back(name);
+    return herr_t{0};
+  };
+  checked(H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, add, &links), "listing the groups");
+  for (const std::string& link : links) {
+    const handle object(H5Oopen(file, link.c_str(), H5P_DEFAULT), H5Oclose, "opening /" + link);
+    if (H5Iget_type(object) == H5I_DATASET) datasets.push_back("/" + link);
+  }
+  return datasets;
 }
 
 handle make_space(std::span<const std::uint64_t> shape) {
@@ -189,7 +193,7 @@ void read_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start,
 }
 
 void write_attribute(hid_t object, const std::string& name, const std::string& text) {
-  // Of fixed length: HDF5 1.10 can crash in a damaged heap of variable-length texts. No type is empty.
+  // The bytes of a variable-length text would be in HDF5's heap. No type is empty.
   const std::string value = text.empty() ? std::string(1, '\0') : text;
   write_attribute(object, name, text_type(value.size()), {}, value.data());
 }
@@ -206,10 +210,10 @@ std::string read_text_attribute(hid_t object, const std::string& name) {
   const handle a = attribute(object, name);
   const handle space(H5Aget_space(a), H5Sclose, "HDF5 dataspace");
   const handle stored(H5Aget_type(a), H5Tclose, "HDF5 type of attribute " + name);
-  if (H5Tget_class(stored) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1) {
-    throw failure(exit_status::bad_data, fmt::format("attribute `{}` is not a text", name));
+  if (H5Tget_class(stored) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1 ||
+      H5Tis_variable_str(stored) > 0) {
+    throw failure(exit_status::bad_data, fmt::format("attribute `{}` is not a text of fixed length", name));
   }
-  if (H5Tis_variable_str(stored) > 0) return read_variable_text(a, name);
   const std::size_t size = H5Tget_size(stored);
   if (size == 0 || size > max_text_bytes) {
     throw failure(exit_status::bad_data,
@@ -220,14 +224,6 @@ std::string read_text_attribute(hid_t object, const std::string& name) {
   text.resize(std::min(text.find('\0'), size));
   return text;
 }
-
-bool has_variable_text(hid_t object, const std::string& name) {
-  if (!has_attribute(object, name)) return false;
-  const handle stored(H5Aget_type(attribute(object, name)), H5Tclose, "HDF5 type of attribute " + name);
-  return H5Tis_variable_str(stored) > 0;
-}
-
-bool has_attribute(hid_t object, const std::string& name) { return H5Aexists(object, name.c_str()) > 0; }
 
 void read_attribute(hid_t object, const std::string& name, hid_t type, std::size_t count, void* values) {
   const handle a = attribute(object, name);

@@ -61,6 +61,9 @@ handle open_dataset(hid_t parent, const std::string& name);
 /// A contiguous dataset of its full size, allocated at once and not filled.
 handle new_dataset(hid_t parent, const std::string& name, hid_t type, std::span<const std::uint64_t> shape);
 
+/// Of all datasets, sorted; of one with several names, all.
+std::vector<std::string> dataset_paths(hid_t file);
+
 handle make_space(std::span<const std::uint64_t> shape);
 std::vector<std::uint64_t> shape_of(hid_t dataset);
 
@@ -85,9 +88,6 @@ void write_attribute(hid_t object, const std::string& name, hid_t type, std::spa
                      const void* values);
 /// Throws failure (bad_data) for more than max_text_bytes.
 std::string read_text_attribute(hid_t object, const std::string& name);
-/// As older versions wrote them: in the global heap of HDF5.
-bool has_variable_text(hid_t object, const std::string& name);
-bool has_attribute(hid_t object, const std::string& name);
 void read_attribute(hid_t object, const std::string& name, hid_t type, std::size_t count, void* values);
 
 /// The type in the file, little endian; also the one in memory on every machine this program runs on.

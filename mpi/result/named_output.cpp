@@ -15,7 +15,7 @@
 #include <optional>
 
 #include "core/failure.hpp"
-#include "mpi/result/new_name.hpp"
+#include "mpi/result/file_names.hpp"
 
 namespace voxherd {
 
@@ -154,8 +154,9 @@ std::optional<std::string> find_link_target(const std::string& path) {
 
 }  // namespace
 
-void check_output(const named_output& output) {
+void check_output(const named_output& output, const std::vector<kept_file>& others) {
   if (output.path.empty()) return;
+  check_not_kept(output, others);
   const std::string path = follow_links(output.path);
   if (const auto descriptor = find_descriptor(path)) {
     const int mode = fcntl(*descriptor, F_GETFL);
@@ -192,25 +193,47 @@ std::string follow_links(const std::string& path) {
   throw failure(exit_status::usage, fmt::format("{}: the symbolic link leads back to itself", path));
 }
 
-bool is_same_file(const std::string& a, const std::string& b) {
-  if (a.empty() || b.empty()) return false;
+file_identity::file_identity(const std::string& path) {
+  if (path.empty()) return;
+  struct stat found {};
+  if (stat(path.c_str(), &found) == 0) device = found.st_dev, number = found.st_ino;
   std::error_code error;
-  if (fs::equivalent(a, b, error) && !error) return true;
-  const auto target_a = find_link_target(a), target_b = find_link_target(b);
-  if (!target_a || !target_b) return false;
-  const fs::path x = fs::weakly_canonical(fs::absolute(*target_a), error);
-  if (error) return false;
-  const fs::path y = fs::weakly_canonical(fs::absolute(*target_b), error);
-  return !error && x == y;
+  if (const auto target = find_link_target(path))
+    name = fs::weakly_canonical(fs::absolute(*target, error), error).string();
 }
 
-void check_not_an_input(const named_output& output, const nlohmann::json& provenance) {
-  if (!provenance.contains("inputs")) return;
+bool file_identity::operator==(const file_identity& other) const {
+  if (number != 0 && number == other.number && device == other.device) return true;
+  return !name.empty() && name == other.name;
+}
+
+bool is_same_file(const std::string& a, const std::string& b) { return file_identity(a) == file_identity(b); }
+
+void check_not_kept(const named_output& output, const std::vector<kept_file>& others) {
+  if (output.path.empty()) return;
+  const file_identity own(output.path);
+  for (const kept_file& other : others)
+    if (file_identity(other.path) == own)
+      refuse(exit_status::usage, output, fmt::format(" is {}; choose another name", other.role));
+}
+
+std::vector<kept_file> list_inputs(const nlohmann::json& provenance) {
+  std::vector<kept_file> files;
+  if (!provenance.contains("inputs")) return files;
   for (const auto& [name, input] : provenance.at("inputs").items()) {
-    if (!input.is_object() || !is_same_file(output.path, input.value("path", ""))) continue;
-    throw failure(exit_status::usage,
-                  fmt::format("{} {} is the input --{}; choose another name", output.option, output.path, name));
+    if (!input.is_object()) continue;
+    const std::string role = "the input --" + name;
+    files.push_back({input.value("path", ""), role});
+    for (const auto& path : input.value("paths", nlohmann::json::array())) files.push_back({path, role});
   }
+  return files;
+}
+
+std::vector<kept_file> list_result_files(const std::string& option, const std::string& result) {
+  std::vector<kept_file> files{{result, "also the file of " + option}};
+  for (const char* ending : {".part", ".part.new", ".lock", ".task.json"})
+    files.push_back({result + ending, "a temporary file of " + option});
+  return files;
 }
 
 }  // namespace voxherd

@@ -15,10 +15,9 @@
 #include <filesystem>
 
 #include "core/failure.hpp"
-#include "core/readable.hpp"
-#include "mpi/result/mpi_file_name.hpp"
+#include "core/text.hpp"
+#include "mpi/result/file_names.hpp"
 #include "mpi/result/named_output.hpp"
-#include "mpi/result/new_name.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/same_study.hpp"
 
@@ -107,7 +106,7 @@ beginning decide_beginning(const output_request& request, const result_layout& w
   const std::string& out = request.out;
   const std::string part = unfinished_path(out);
   const bool has_part = fs::exists(part), has_out = fs::exists(out);
-  check_not_an_input({"--out", out}, wanted.provenance);
+  check_not_kept({"--out", out}, list_inputs(wanted.provenance));
   if (request.resume && has_part && has_out && !request.overwrite) {
     throw failure(exit_status::usage, fmt::format("--out {} exists, and {} was left by a stopped run; add --overwrite "
                                                   "to continue it and replace {}, or remove one of them",
@@ -115,9 +114,7 @@ beginning decide_beginning(const output_request& request, const result_layout& w
   }
   if (request.resume && has_part) {
     try {
-      const result_reader reader(part);
-      reader.check_tables();
-      compare(reader, wanted);
+      compare(result_reader(part), wanted);
       return beginning::resumed;
     } catch (const failure& f) {
       // A file that cannot be read now may be good.
@@ -189,7 +186,7 @@ void give_final_name(const std::string& out, existing_file existing) {
   const std::string part = unfinished_path(out);
   check_still_there(out);
   {
-    const result_reader reader(part, tables::walked_or_own);
+    const result_reader reader(part);
     const auto& journal = reader.journal();
     const auto missing = std::count_if(journal.begin(), journal.end(), [](const auto& e) { return e.done != 1; });
     if (!reader.complete() || missing != 0) {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "mpi/result/new_name.hpp"
+#include "mpi/result/file_names.hpp"
 #include "mpi/result/result_layout.hpp"
 
 namespace voxherd {

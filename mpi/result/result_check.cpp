@@ -1,33 +1,17 @@
 #include "mpi/result/result_check.hpp"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <set>
 
-#include "mpi/result/batch_reading.hpp"
-#include "mpi/result/dataset_checksum.hpp"
-#include "mpi/result/file_disk.hpp"
-#include "mpi/result/result_polylines.hpp"
-#include "mpi/result/table_walk.hpp"
+#include "mpi/result/checksums.hpp"
+#include "mpi/result/file_names.hpp"
+#include "mpi/result/result_vtk.hpp"
+#include "mpi/result/table_checksum.hpp"
 
 namespace voxherd {
 
 namespace {
-
-/// Calls visit(path) for every dataset below a group.
-template <class Visit>
-void visit_datasets(hid_t group, const std::string& path, int depth, const Visit& visit) {
-  if (depth > max_group_depth) {
-    throw failure(exit_status::bad_data, fmt::format("group {} is not one of voxherd", path));
-  }
-  for (const std::string& name : link_names(group, path)) {
-    const std::string below = path + "/" + name;
-    const hdf5::handle object(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose, "opening " + below);
-    if (H5Iget_type(object) == H5I_GROUP) visit_datasets(object, below, depth + 1, visit);
-    if (H5Iget_type(object) == H5I_DATASET) visit(below);
-  }
-}
 
 /// Checks everything but the batches, in a file opened by this process.
 class table_check {
@@ -37,24 +21,16 @@ class table_check {
   }
 
   void run(result_damage& damage) {
-    std::vector<std::string> unchecked;
-    if (hdf5::has_attribute(file_, text_checksum_name)) {
-      compare(file_, text_checksum_name, text_checksum(file_), "the attributes of /", damage.tables);
-    } else {
-      unchecked.emplace_back("the attributes of /");
-    }
-    visit_datasets(file_, "", 0, [&](const std::string& path) {
-      const hdf5::handle dataset = hdf5::open_dataset(file_, path);
+    compare(file_, text_checksum_name, text_checksum(file_), "the attributes of /", damage.tables);
+    for (const std::string& path : hdf5::dataset_paths(file_)) {
       // Links to datasets that are checked under their own names, and what wrong_polylines() checks.
-      if (path.starts_with("/VTKHDF/") || in_batches_.contains(path)) return;
+      if (path.starts_with("/VTKHDF/") || in_batches_.contains(path)) continue;
       const bool changes = path == journal_path || path == summary_path;
-      if (!hdf5::has_attribute(dataset, checksum_name)) {
-        unchecked.push_back(path);
-      } else if (is_complete_ || !changes) {
-        compare(dataset, checksum_name, read_and_checksum(dataset, path), path, damage.tables);
-      }
-    });
-    damage.unchecked = fmt::format("{}", fmt::join(unchecked, ", "));
+      if (!is_complete_ && changes) continue;
+      const hdf5::handle dataset = hdf5::open_dataset(file_, path);
+      if (H5Aexists(dataset, checksum_name) <= 0) continue;  // another program has added it
+      compare(dataset, checksum_name, read_and_checksum(dataset, path), path, damage.tables);
+    }
   }
 
  private:
@@ -127,10 +103,10 @@ result_damage check_share(const std::string& path, const result_layout& layout, 
 result_damage check_result(const session& s, const std::string& path, const result_layout& layout, checked_part part) {
   result_damage own;
   s.agree([&] { own = check_share(path, layout, part, s.rank(), s.size()); });
-  result_damage all{gather_lines(s, own.tables), gather_lines(s, own.batches), own.unchecked};
-  s.broadcast(all.unchecked);
-  return all;
+  return {gather_lines(s, own.tables), gather_lines(s, own.batches)};
 }
+
+void accept_tables(const std::string& path) { store_table_checksum(path); }
 
 result_layout layout_of(const result_reader& reader) {
   result_layout layout;

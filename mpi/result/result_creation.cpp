@@ -1,17 +1,21 @@
 #include "mpi/result/result_creation.hpp"
 
+#include <array>
 #include <set>
 
 #include "core/plan.hpp"
-#include "mpi/result/dataset_checksum.hpp"
-#include "mpi/result/file_disk.hpp"
-#include "mpi/result/result_groups.hpp"
-#include "mpi/result/result_polylines.hpp"
+#include "mpi/result/checksums.hpp"
+#include "mpi/result/file_names.hpp"
 #include "mpi/result/result_reader.hpp"
+#include "mpi/result/result_vtk.hpp"
+#include "mpi/result/table_checksum.hpp"
 
 namespace voxherd {
 
 namespace {
+
+constexpr std::array<std::uint64_t, 1> vector_shape{3};
+constexpr std::array<std::uint64_t, 2> matrix_shape{4, 4};
 
 hdf5::handle summary_type() {
   hdf5::handle type(H5Tcopy(H5T_C_S1), H5Tclose, "HDF5 string type");
@@ -108,23 +112,36 @@ void create_datasets(hid_t file, const result_layout& layout, const std::vector<
   }
 }
 
+/// Attributes of / (version, analysis, configuration, ...) and of /image.
+void write_file_attributes(hid_t file, const result_layout& layout) {
+  const std::uint8_t complete = 0;
+  hdf5::write_attribute(file, "voxherd_version", layout.version);
+  hdf5::write_attribute(file, "analysis", layout.analysis);
+  hdf5::write_attribute(file, "complete", H5T_STD_U8LE, {}, &complete);
+  hdf5::write_attribute(file, "configuration", layout.configuration.dump());
+  hdf5::write_attribute(file, "provenance", layout.provenance.dump());
+  hdf5::write_attribute(file, "contents", describe_contents(layout).dump());
+  const std::uint64_t texts = text_checksum(file);
+  hdf5::write_attribute(file, text_checksum_name, H5T_STD_U64LE, {}, &texts);
+  const hdf5::handle image = hdf5::new_group(file, "image");
+  hdf5::write_attribute(image, "size", H5T_STD_U64LE, vector_shape, layout.grid.size.data());
+  hdf5::write_attribute(image, "voxel_to_world", H5T_IEEE_F64LE, matrix_shape, layout.grid.voxel_to_world.data());
+  hdf5::write_attribute(image, "voxel_size_mm", H5T_IEEE_F64LE, vector_shape, layout.grid.voxel_size_mm.data());
+}
+
 void create_tables(const std::string& path, const result_layout& layout, const std::vector<known_dataset>& known) {
   const hdf5::handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "HDF5 properties");
   H5Pset_alignment(access, 64 << 10, 4096);
-  // The format of HDF5 1.8 and later has checksums in all its tables.
   H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
   const hdf5::handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "HDF5 properties");
   H5Pset_obj_track_times(creation, false);
+  H5Pset_userblock(creation, user_block_bytes);
   H5Pset_attr_phase_change(creation, 64, 0);  // keeps the attributes of / in one block
   hdf5::handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose, "creating " + path);
   write_file_attributes(file, layout);
   create_groups(file, layout);
   create_datasets(file, layout, known);
-  if (polyline_points(layout) != nullptr) {
-    create_polylines(file, layout);
-  } else {
-    write_vtkhdf(file, layout);
-  }
+  create_vtkhdf(file, layout);
   hdf5::checked(file.reset(), "creating " + path);
 }
 
@@ -133,12 +150,8 @@ void write_all(hid_t file, const std::string& dataset, hid_t type, const void* v
                 "writing " + dataset);
 }
 
-hdf5::handle open_alone(const std::string& path) {
-  return {H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "opening " + path};
-}
-
 void write_known_data(const std::string& path, const std::vector<known_dataset>& known) {
-  hdf5::handle file = open_alone(path);
+  hdf5::handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "opening " + path);
   for (const known_dataset& d : known) write_all(file, d.path, d.type, d.bytes.data());
   hdf5::checked(file.reset(), "writing " + path);
 }
@@ -147,8 +160,6 @@ void write_complete(hid_t file, std::uint8_t complete) {
   const hdf5::handle a(H5Aopen(file, "complete", H5P_DEFAULT), H5Aclose, "attribute `complete`");
   hdf5::checked(H5Awrite(a, H5T_STD_U8LE, &complete), "writing attribute `complete`");
 }
-
-void flush(hid_t file, const std::string& path) { hdf5::checked(H5Fflush(file, H5F_SCOPE_GLOBAL), "flushing " + path); }
 
 }  // namespace
 
@@ -159,32 +170,27 @@ void create_result_file(const std::string& path, const result_layout& layout) {
   create_tables(path, layout, known);
   reserve_file(path);
   write_known_data(path, known);
+  store_table_checksum(path);
   // From here on the tables do not change until the end: the file of a killed run can be read.
   sync_file(path);
 }
 
 void mark_complete(const std::string& path, const std::string& summary) {
-  hdf5::handle file = open_alone(path);
   std::string padded = summary;
   padded.resize(summary_bytes, '\0');
-  write_all(file, summary_path, summary_type(), padded.data());
-  for (const char* dataset : {journal_path, summary_path}) {
-    const hdf5::handle changed = hdf5::open_dataset(file, dataset);
-    if (hdf5::has_attribute(changed, checksum_name)) update_checksum(changed, dataset);
-  }
-  flush(file, path);  // a killed process must not leave a complete file with other checksums
-  write_complete(file, 1);
-  hdf5::checked(file.reset(), "writing " + path);
+  change_tables(path, [&](hid_t file) {
+    write_all(file, summary_path, summary_type(), padded.data());
+    for (const char* dataset : {journal_path, summary_path})
+      update_checksum(hdf5::open_dataset(file, dataset), dataset);
+    // A killed process must not leave a complete file with other checksums.
+    hdf5::checked(H5Fflush(file, H5F_SCOPE_GLOBAL), "flushing " + path);
+    write_complete(file, 1);
+  });
   sync_file(path);
 }
 
 void mark_incomplete(const std::string& path) {
-  hdf5::prepare();
-  hdf5::handle file = open_alone(path);
-  std::uint8_t complete = 0;
-  hdf5::read_attribute(file, "complete", H5T_STD_U8LE, 1, &complete);
-  if (complete != 0) write_complete(file, 0);
-  hdf5::checked(file.reset(), "writing " + path);
+  change_tables(path, [](hid_t file) { write_complete(file, 0); });
 }
 
 }  // namespace voxherd

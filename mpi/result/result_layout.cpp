@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/failure.hpp"
-#include "mpi/result/result_polylines.hpp"
 #include "mpi/result/result_reader.hpp"
+#include "mpi/result/result_vtk.hpp"
 
 namespace voxherd {
 
@@ -104,8 +104,7 @@ void read_contents(const nlohmann::json& contents, result_layout& layout) {
                               o.at("unit"), o.at("meaning")});
   }
   for (const auto& c : contents.at("inputs")) {
-    layout.constants.push_back(
-        {c.at("name"), c.at("shape"), {}, c.at("unit"), c.at("meaning"), c.value("group", "inputs")});
+    layout.constants.push_back({c.at("name"), c.at("shape"), {}, c.at("unit"), c.at("meaning"), c.at("group")});
   }
 }
 

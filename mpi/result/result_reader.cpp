@@ -11,29 +11,24 @@
 
 #include "core/failure.hpp"
 #include "core/plan.hpp"
-#include "core/version.hpp"
-#include "mpi/result/batch_reading.hpp"
-#include "mpi/result/file_disk.hpp"
+#include "core/step_outputs.hpp"
+#include "core/text.hpp"
+#include "mpi/result/checksums.hpp"
+#include "mpi/result/file_names.hpp"
 #include "mpi/result/hdf5_handle.hpp"
 #include "mpi/result/result_layout.hpp"
-#include "mpi/result/table_walk.hpp"
+#include "mpi/result/table_checksum.hpp"
 
 namespace voxherd {
 
 struct result_reader::state {
   std::string path;
-  walked_tables walked;
   hdf5::handle file;
   bool complete = false;
   std::vector<std::uint64_t> item_voxels;
   result_layout layout;
   nlohmann::json summary;
   std::vector<journal_entry> journal;
-
-  std::string read_text(const char* name) const {
-    const auto older = walked.older_texts.find(name);
-    return older == walked.older_texts.end() ? hdf5::read_text_attribute(file, name) : older->second;
-  }
 };
 
 namespace {
@@ -149,8 +144,10 @@ void check_items(const result_layout& layout) {
   const auto& voxels = layout.item_voxels;
   const std::uint64_t voxel_count = layout.grid.voxel_count();
   const bool increasing = std::adjacent_find(voxels.begin(), voxels.end(), std::greater_equal<>()) == voxels.end();
-  const bool outside = std::any_of(voxels.begin(), voxels.end(), [&](std::uint64_t v) { return v >= voxel_count; });
-  if (outside || (has_layout(layout.outputs, output_layout::volume) && !increasing)) {
+  const bool has_volumes = has_layout(layout.outputs, output_layout::volume);
+  const bool outside = std::any_of(voxels.begin(), voxels.end(),
+                                   [&](std::uint64_t v) { return v >= voxel_count && (has_volumes || v != no_voxel); });
+  if (outside || (has_volumes && !increasing)) {
     throw failure(exit_status::bad_data, "/items/voxel is not an increasing list of voxels of the image");
   }
   std::uint64_t next = 0;
@@ -179,21 +176,21 @@ std::uint64_t components(const output_spec& o) { return o.bytes_per_item() / ele
 
 }  // namespace
 
-result_reader::result_reader(const std::string& path, tables t) : state_(std::make_unique<state>()) {
+result_reader::result_reader(const std::string& path) : state_(std::make_unique<state>()) {
   state& s = *state_;
   s.path = path;
   check_exists(path);
-  if (t == tables::unknown) s.walked = walk_tables_elsewhere(path);
+  check_tables(path);
   s.file = open_file(path);
   try {
     std::uint8_t complete = 0;
-    s.layout.version = s.read_text("voxherd_version");
-    s.layout.analysis = s.read_text("analysis");
+    s.layout.version = hdf5::read_text_attribute(s.file, "voxherd_version");
+    s.layout.analysis = hdf5::read_text_attribute(s.file, "analysis");
     hdf5::read_attribute(s.file, "complete", H5T_STD_U8LE, 1, &complete);
     s.complete = complete == 1;
-    s.layout.configuration = parse_text(s.read_text("configuration"));
-    s.layout.provenance = parse_text(s.read_text("provenance"));
-    read_contents(parse_text(s.read_text("contents")), s.layout);
+    s.layout.configuration = parse_text(hdf5::read_text_attribute(s.file, "configuration"));
+    s.layout.provenance = parse_text(hdf5::read_text_attribute(s.file, "provenance"));
+    read_contents(parse_text(hdf5::read_text_attribute(s.file, "contents")), s.layout);
     read_image(s.file, s.layout.grid);
     s.item_voxels = read_all<std::uint64_t>(s.file, "/items/voxel", H5T_STD_U64LE);
     s.layout.item_voxels = s.item_voxels;
@@ -224,11 +221,6 @@ result_reader::result_reader(const std::string& path, tables t) : state_(std::ma
 
 result_reader::~result_reader() = default;
 result_reader::result_reader(result_reader&&) noexcept = default;
-
-void result_reader::check_tables() const {
-  if (!state_->walked.error.empty())
-    throw failure(exit_status::bad_data, fmt::format("{}: damaged: {}", path(), state_->walked.error));
-}
 
 const std::string& result_reader::path() const { return state_->path; }
 const std::string& result_reader::version() const { return state_->layout.version; }

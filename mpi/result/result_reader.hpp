@@ -19,27 +19,22 @@ struct journal_entry {
   std::uint64_t microseconds = 0;  ///< device time
 };
 
-/// Whether HDF5 may crash in the file's tables. If unknown, another process opens them first.
-enum class tables { unknown, walked_or_own };
-
-/// A result file, read by one process. Throws failure: missing_input, bad_data (not ours, truncated), disk.
+/// A result file, read by one process. Throws failure: missing_input, bad_data (not ours, truncated, damaged tables),
+/// disk.
 ///
 /// The file: attributes `voxherd_version`, `analysis`, `complete`, `configuration`, `provenance` and `contents` (JSON)
 /// on /; /maps/NAME, /samples/NAME, /points/NAME, /points/offset, /items/voxel, /GROUP/NAME (constants),
 /// /journal/first_item, /journal/batches, /journal/summary, each with attributes `unit` and `meaning`; /image with
 /// attributes `size`, `voxel_to_world`, `voxel_size_mm`; /VTKHDF (poly-lines, or an image when every axis has more than
-/// one voxel) that hard-links what VTK can show.
+/// one voxel) that hard-links what VTK can show. Before all of it, a user block (table_checksum.hpp).
 class result_reader {
  public:
-  explicit result_reader(const std::string& path, tables t = tables::unknown);
+  explicit result_reader(const std::string& path);
   ~result_reader();
   result_reader(result_reader&&) noexcept;
 
-  /// Throws failure (bad_data) if HDF5 cannot read all tables, even if the ones that a reader needs are good.
-  void check_tables() const;
-
   const std::string& path() const;
-  const std::string& version() const;  ///< of the voxherd that wrote it
+  const std::string& version() const;  ///< version of the voxherd that wrote it
   const std::string& analysis_name() const;
   bool complete() const;
   const nlohmann::json& configuration() const;
@@ -47,10 +42,10 @@ class result_reader {
   const nlohmann::json& summary() const;  ///< times and memory of the run; null until complete
   const image_grid& grid() const;
   const std::vector<std::uint64_t>& item_voxels() const;
-  /// Item i has points [offsets[i], offsets[i + 1]); empty for a result without points. batch_rows.hpp cuts them into
+  /// Item i has points [offsets[i], offsets[i + 1]); empty for a result without points. rows.hpp cuts them into
   /// pieces.
   const std::vector<std::uint64_t>& point_offsets() const;
-  std::uint64_t point_count() const;  ///< of all items
+  std::uint64_t point_count() const;  ///< number of points of all items
   const std::vector<output_spec>& outputs() const;
   const std::vector<constant>& constants() const;
   const std::vector<batch>& batches() const;

@@ -8,15 +8,12 @@
 
 #include "core/checksum.hpp"
 #include "core/plan.hpp"
-#include "mpi/comm/collective_work.hpp"
 #include "mpi/comm/communicators.hpp"
-#include "mpi/result/batch_rows.hpp"
-#include "mpi/result/file_disk.hpp"
+#include "mpi/result/file_names.hpp"
 #include "mpi/result/hdf5_handle.hpp"
-#include "mpi/result/mpi_file_name.hpp"
 #include "mpi/result/result_creation.hpp"
-#include "mpi/result/result_polylines.hpp"
-#include "mpi/result/voxel_interval.hpp"
+#include "mpi/result/result_vtk.hpp"
+#include "mpi/result/rows.hpp"
 
 namespace voxherd {
 
@@ -71,7 +68,7 @@ result_writer result_writer::create(const session& s, const std::string& path, c
     std::error_code ignored;
     std::filesystem::remove(path, ignored);
   };
-  agree_or_end(s, write_rest, remove_file);
+  s.agree_or_end(write_rest, remove_file);
   return result_writer(std::move(w));
 }
 
@@ -93,11 +90,11 @@ void result_writer::state::open() {
     mpi_name = std::make_unique<short_name>(path);
     if (ranks->node_rank() == 0) mpi_name->remove_stale_semaphore();
   });
-  agree_or_end(*ranks, [&] {
+  ranks->agree_or_end([&] {
     const hdf5::handle access = parallel_access(*ranks);
     file = {H5Fopen(mpi_name->name().c_str(), H5F_ACC_RDWR, access), H5Fclose, "opening " + path};
   });
-  agree_or_end(*ranks, [&] { open_datasets(); });
+  ranks->agree_or_end([&] { open_datasets(); });
 }
 
 void result_writer::state::open_datasets() {
@@ -187,7 +184,7 @@ void result_writer::renamed_to(const std::string& path) { state_->path = path; }
 
 void result_writer::finish(const std::string& summary) {
   state& s = *state_;
-  agree_or_end(*s.ranks, [&] { sync_file(s.path); });
+  s.ranks->agree_or_end([&] { sync_file(s.path); });
   close();
   s.ranks->on_root([&] { mark_complete(s.path, summary); });
 }
@@ -197,7 +194,7 @@ void result_writer::close() {
   s.outputs.clear();
   s.journal.reset();
   s.journal_type.reset();
-  agree_or_end(*s.ranks, [&] { hdf5::checked(s.file.reset(), "closing " + s.path); });
+  s.ranks->agree_or_end([&] { hdf5::checked(s.file.reset(), "closing " + s.path); });
 }
 
 }  // namespace voxherd

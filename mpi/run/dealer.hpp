@@ -30,7 +30,7 @@ class dealer {
 
   struct answer {
     int rank = 0;
-    std::optional<std::uint64_t> number;  ///< of the batch that it gets; none: nothing is left
+    std::optional<std::uint64_t> number;  ///< number of the batch that it gets; none: nothing is left
   };
   /// The ranks that can be answered at `now` (seconds, never decreasing); the others wait. Call again when a
   /// batch is done, and at intervals, since an unfinished batch also tells something about a rank's speed.

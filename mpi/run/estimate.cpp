@@ -10,7 +10,7 @@
 #include <limits>
 #include <thread>
 
-#include "mpi/result/batch_rows.hpp"
+#include "mpi/result/rows.hpp"
 #include "mpi/run/lane_pool.hpp"
 #include "mpi/run/progress.hpp"
 #include "mpi/run/summary.hpp"

@@ -4,11 +4,7 @@
 #include <optional>
 
 #include "core/plan.hpp"
-#include "mpi/run/batch_trace.hpp"
-#include "mpi/run/ending.hpp"
-#include "mpi/run/input_check.hpp"
-#include "mpi/run/run_layout.hpp"
-#include "mpi/run/run_outputs.hpp"
+#include "mpi/run/run_files.hpp"
 #include "mpi/run/signals.hpp"
 #include "mpi/run/study.hpp"
 
@@ -69,9 +65,9 @@ int write_batches(const session& s, result_writer& writer, const known_result& k
 }  // namespace
 
 exit_status write_known(const session& s, const known_result& known, const run_settings& settings,
-                        const device_hooks& device) {
+                        const device_hooks& device, const step_context& step) {
   const stop_signals signals;
-  study file(s, settings, known_layout(s, known, settings, device));
+  study file(s, settings, step, known_layout(s, known, settings, device));
   if (file.begin() == beginning::already_complete) return exit_status::complete;
   std::vector<std::uint64_t> pending;
   if (file.resumes()) {
@@ -107,7 +103,7 @@ exit_status write_known(const session& s, const known_result& known, const run_s
   file.finish(writer, summary);
   s.on_root([&] { file.report(summary); });
   if (!settings.trace.empty()) write_trace(s, trace_output(settings), times, work_started);
-  s.on_root([&] { log_ending(settings, file.layout()); });
+  s.on_root([&] { log_ending(settings, step, file.layout()); });
   return exit_status::complete;
 }
 

@@ -28,13 +28,13 @@ known_output known_map(std::string name, const std::vector<T>& values, std::stri
 struct known_result {
   std::string analysis;
   image_grid grid;                             ///< this and `item_voxels` are the same on every rank
-  std::span<const std::uint64_t> item_voxels;  ///< as analysis::item_voxels()
+  std::span<const std::uint64_t> item_voxels;  ///< voxels of the items, see analysis::item_voxels()
   std::vector<known_output> outputs;           ///< used only on rank 0
   std::vector<constant> constants;             ///< used only on rank 0
 };
 
-/// Writes it into settings.out, from rank 0's memory. Collective; returns and throws as run() does.
+/// Writes it into settings.out, from rank 0's memory. Collective; returns and throws as run_step() does.
 exit_status write_known(const session& s, const known_result& known, const run_settings& settings,
-                        const device_hooks& device);
+                        const device_hooks& device, const step_context& step = {});
 
 }  // namespace voxherd

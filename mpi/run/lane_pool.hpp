@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -12,12 +13,38 @@
 #include <vector>
 
 #include "core/analysis.hpp"
-#include "mpi/result/batch_rows.hpp"
-#include "mpi/run/batch_pieces.hpp"
-#include "mpi/run/batch_trace.hpp"
+#include "core/plan.hpp"
+#include "mpi/result/rows.hpp"
 #include "mpi/run/run.hpp"
 
 namespace voxherd {
+
+/// Runs batches on one device; a batch that does not fit in its memory is run in pieces. Used by one thread.
+class piecewise_runner {
+ public:
+  explicit piecewise_runner(analysis& a)
+      : runner_(a.make_runner()), input_bytes_per_item_(a.input() == nullptr ? 0 : a.input()->bytes_per_item()) {}
+
+  /// `outputs`: the batch's rows of each of `specs`; `point_offsets`: see analysis::point_offsets(). Throws
+  /// device_out_of_memory if a single item does not fit.
+  void run(const batch& items, std::span<const std::byte> input, std::span<const std::span<std::byte>> outputs,
+           std::span<const output_spec> specs, std::span<const std::uint64_t> point_offsets);
+
+ private:
+  std::unique_ptr<batch_runner> runner_;
+  std::size_t input_bytes_per_item_;
+  pieces_that_fit pieces_;
+};
+
+/// Times of the events of a batch, on its rank's steady_seconds(): the content of `--trace`.
+struct batch_times {
+  std::uint64_t number = 0, items = 0;
+  std::uint32_t rank = 0, lane = 0;           ///< lane: which of the rank's device threads computed it
+  double asked = 0;                           ///< the rank had room for a batch
+  double read_begin = 0, read_end = 0;        ///< begins when the rank was granted the batch
+  double compute_begin = 0, compute_end = 0;  ///< on the device, including copies to and from it
+  double write_begin = 0, write_end = 0;      ///< results and journal entry
+};
 
 /// A batch being processed by a rank, with its buffers. Buffers are allocated once and reused.
 struct work_slot {
@@ -26,7 +53,7 @@ struct work_slot {
   std::size_t input_bytes_per_item = 0;
   std::vector<std::shared_ptr<std::byte>> outputs;
   std::vector<output_spec> specs;
-  std::span<const std::uint64_t> point_offsets;  ///< of the complete run; outlives the slot
+  std::span<const std::uint64_t> point_offsets;  ///< offsets of the complete run; they outlive the slot
   std::uint64_t microseconds = 0;
   batch_times times;
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/error_output.hpp"
+#include "core/text.hpp"
 
 namespace voxherd {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/readable.hpp"
+#include "core/text.hpp"
 
 namespace voxherd {
 

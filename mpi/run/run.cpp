@@ -12,16 +12,10 @@
 #include <set>
 
 #include "core/checksum.hpp"
-#include "core/error_output.hpp"
-#include "mpi/result/write_back.hpp"
+#include "core/text.hpp"
 #include "mpi/run/batch_queue.hpp"
-#include "mpi/run/batch_trace.hpp"
-#include "mpi/run/ending.hpp"
 #include "mpi/run/estimate.hpp"
-#include "mpi/run/input_check.hpp"
-#include "mpi/run/received_run.hpp"
-#include "mpi/run/run_layout.hpp"
-#include "mpi/run/run_outputs.hpp"
+#include "mpi/run/run_files.hpp"
 #include "mpi/run/signals.hpp"
 #include "mpi/run/staged_input.hpp"
 #include "mpi/run/stall_watch.hpp"
@@ -48,14 +42,14 @@ void check_same_items(const session& s, const analysis& a) {
   });
 }
 
-void check_same_kind(const session& s, const std::string& kind) {
-  std::string of_root = kind;
+void check_same_kind(const session& s, device_kind kind) {
+  device_kind of_root = kind;
   s.broadcast(of_root);
   s.agree([&] {
     if (kind != of_root) {
       throw failure(exit_status::usage, fmt::format("this rank computes on {}, rank 0 on {}; use --backend cpu or "
                                                     "--backend cuda for all, or --backend mixed for both in one run",
-                                                    kind, of_root));
+                                                    kind_name(kind), kind_name(of_root)));
     }
   });
 }
@@ -84,7 +78,7 @@ void run_or_end_all(const session& s, work_loop& loop, batch_queue& queue, const
   }
 }
 
-/// For so long the batches of a step with a receiver are only in memory: most such steps end sooner.
+/// Time for which the batches of a step with a receiver are kept only in memory. Most such steps are shorter.
 double unstored_seconds() {
   constexpr double usual = 10;
   const char* const given = std::getenv("VOXHERD_UNSTORED_SECONDS");
@@ -95,16 +89,17 @@ double unstored_seconds() {
 class computation {
  public:
   computation(const session& s, analysis& a, const run_settings& settings, const device_hooks& device,
-              const batch_receiver& receive)
+              const step_context& step, const batch_receiver& receive)
       : s_(s),
         a_(a),
         settings_(settings),
+        step_(step),
         device_(device),
         input_(a.input()),
         counts_(a.make_counts()),
         receive_(receive),
         count_and_receive_(receive),
-        study_(s, settings, make_layout(s, a, settings, device)) {
+        study_(s, settings, step, make_layout(s, a, settings, device)) {
     if (counts_ == nullptr) return;
     count_and_receive_ = [this](const batch& items, std::span<const std::span<const std::byte>> outputs) {
       counts_->add(items.item_count, outputs);
@@ -125,11 +120,12 @@ class computation {
   bool run_queue(work_loop& loop, const std::vector<std::uint64_t>& batches,
                  const std::function<void(batch_queue&)>& every_second);
   /// A step that is received needs its file only if it is resumed.
-  bool has_passing_file() const { return receive_ && settings_.is_step; }
+  bool has_passing_file() const { return receive_ && step_.is_intermediate(); }
 
   const session& s_;
   analysis& a_;
   const run_settings& settings_;
+  const step_context& step_;
   const device_hooks& device_;
   item_input* input_;
   std::unique_ptr<item_counts> counts_;
@@ -137,7 +133,7 @@ class computation {
   batch_receiver count_and_receive_;
   study study_;
   std::vector<std::uint64_t> pending_;
-  std::vector<run_stage> stages_;  ///< of the pending batches
+  std::vector<run_stage> stages_;  ///< stages of the pending batches
   std::vector<double> believed_;
   std::optional<stall_watch> watch_;
   double work_started_ = 0;      ///< on steady_seconds(); 0: not yet
@@ -171,8 +167,8 @@ exit_status computation::estimate_only() {
     if (!await_stage()) return exit_status::interrupted;
   }
   run_estimate found = estimate(s_, a_, device_, layout, pending_);
-  found.step = settings_.label;
-  found.item = settings_.item;
+  found.step = step_.label;
+  found.item = step_.item;
   if (input_ != nullptr) found.node_bytes += static_cast<double>(input_->later_bytes());
   const bool listens = settings_.listener != nullptr && settings_.listener->estimate;
   s_.on_root(
@@ -218,14 +214,14 @@ bool computation::compute_without_file(work_loop& loop) {
 
 /// True if all batches are done; false after a signal.
 bool computation::compute_stages(work_loop& loop, result_writer& writer, std::optional<new_file>& created) {
-  std::optional<write_back> writing_back;
+  std::jthread writing_back;
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     if (!await_stage()) return false;
     if (watch_) watch_->note_progress();
     if (i == 0 && input_ != nullptr) study_.note_stage("input awaited");
     if (i == 0 && created) created->rename(writer);
     if (i + 1 < stages_.size() && input_ != nullptr) input_->begin(stages_[i + 1].first, stages_[i + 1].last);
-    if (i == 0 && s_.node_rank() == 0) writing_back.emplace(unfinished_path(settings_.out));
+    if (i == 0 && s_.node_rank() == 0) writing_back = write_back(unfinished_path(settings_.out));
     const auto look_for_file = [&](batch_queue&) { s_.is_root() ? check_still_there(settings_.out) : void(); };
     if (!run_queue(loop, stages_[i].batches, look_for_file)) return false;
   }
@@ -266,9 +262,9 @@ exit_status computation::compute() {
   std::vector<batch_times> times;
   bool complete = false;
   {
-    const std::string& label = settings_.label.empty() ? layout.analysis : settings_.label;
+    const std::string& label = step_.label.empty() ? layout.analysis : step_.label;
     progress shown(choose_progress_style(settings_.quiet, s_.is_root()), items, items - pending_items, label,
-                   settings_.item);
+                   step_.item);
     std::optional<work_loop> loop;
     if (writer) study_.note_stage("result file created");
     s_.agree([&] { loop.emplace(s_, a_, device_, layout, shown, count_and_receive_); });
@@ -297,11 +293,17 @@ exit_status computation::compute() {
   if (!settings_.trace.empty()) write_trace(s_, trace_output(settings_), std::move(times), work_started_);
   if (counts_) s_.on_root([&] { counts_->report(study_.layout().item_voxels.size()); });
   if (settings_.report_result) settings_.report_result();
-  s_.on_root([&] { log_ending(settings_, study_.layout()); });
+  s_.on_root([&] { log_ending(settings_, step_, study_.layout()); });
   return exit_status::complete;
 }
 
 }  // namespace
+
+const char* kind_name(device_kind kind) {
+  return kind == device_kind::cpu ? "cpu" : kind == device_kind::cuda ? "cuda" : "mixed";
+}
+
+analysis_wrapper wrap_analysis = nullptr;
 
 bool is_already_complete(const session& s, const std::string& analysis, const run_settings& settings,
                          const device_hooks& device) {
@@ -316,16 +318,17 @@ bool is_already_complete(const session& s, const std::string& analysis, const ru
 }
 
 exit_status run(const session& s, analysis& a, const run_settings& settings, const device_hooks& device) {
-  return run_received(s, a, settings, device, {});
+  return run_step(s, a, settings, device, {});
 }
 
-exit_status run_received(const session& s, analysis& a, const run_settings& settings, const device_hooks& device,
-                         const batch_receiver& receive) {
+exit_status run_step(const session& s, analysis& a, const run_settings& settings, const device_hooks& device,
+                     const step_context& step, const batch_receiver& receive) {
   const stop_signals signals;
-  s.note_stage(settings.label.empty() ? "input and device ready" : settings.label + ": input and device ready");
+  s.note_stage(step.label.empty() ? "input and device ready" : step.label + ": input and device ready");
   check_same_items(s, a);
   check_same_kind(s, device.kind);
-  return computation(s, a, settings, device, receive).run();
+  const std::unique_ptr<analysis> wrapped = wrap_analysis == nullptr ? nullptr : wrap_analysis(a);
+  return computation(s, wrapped ? *wrapped : a, settings, device, step, receive).run();
 }
 
 }  // namespace voxherd

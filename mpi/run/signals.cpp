@@ -4,7 +4,7 @@
 #include <csignal>
 #include <cstddef>
 
-#include "core/error_output.hpp"
+#include "core/text.hpp"
 
 namespace voxherd {
 

@@ -7,7 +7,7 @@
 #include <array>
 
 #include "core/clock.hpp"
-#include "core/error_output.hpp"
+#include "core/text.hpp"
 #include "mpi/comm/stop_wait.hpp"
 
 namespace voxherd {

@@ -47,7 +47,7 @@ class stall_watch {
   std::vector<std::string> hosts_;
   std::string part_;
   mutable std::mutex mutex_;
-  std::vector<std::map<std::uint64_t, started>> batches_;  ///< of each rank, not finished
+  std::vector<std::map<std::uint64_t, started>> batches_;  ///< batches that each rank has not finished
   double progress_at_;                                     ///< on steady_seconds()
   double idle_seconds_ = 0;  ///< since then, without the time in which this process was stopped
   std::jthread thread_;      ///< its destructor ends it

@@ -9,18 +9,16 @@
 #include "core/clock.hpp"
 #include "mpi/result/output_place.hpp"
 #include "mpi/run/estimate.hpp"
-#include "mpi/run/run_outputs.hpp"
+#include "mpi/run/run_files.hpp"
 
 namespace voxherd {
 
 namespace {
 
-run_settings step_settings(const run_settings& settings, const std::string& name, const std::string& file,
-                           bool is_kept) {
+/// The settings of a step but the last, which writes `file`.
+run_settings step_settings(const run_settings& settings, const std::string& name, const std::string& file) {
   run_settings step = settings;
   step.out = file;
-  step.label = name;
-  step.is_step = !is_kept;
   step.json.clear();
   if (!settings.trace.empty()) step.trace = settings.trace + "." + name;
   return step;
@@ -29,15 +27,15 @@ run_settings step_settings(const run_settings& settings, const std::string& name
 /// Whether an earlier job has completed this step, which is computed again because it leaves no complete file, and has
 /// written its trace.
 bool has_earlier_trace(const run_settings& step) {
-  return step.resume && step.is_step && !step.trace.empty() && std::filesystem::exists(step.trace);
+  return step.resume && !step.trace.empty() && std::filesystem::exists(step.trace);
 }
 
-/// As a step's run checks its trace, but before the first step.
+/// Makes the check that a step's run makes of its trace, but before the first step.
 void check_trace(const run_settings& step, bool is_received, const std::string& out, const nlohmann::json& provenance) {
   if (step.resume && std::filesystem::exists(step.out)) return;  // complete: it writes no trace
   if (is_received && has_earlier_trace(step)) return;
   check_run_outputs(step, provenance);
-  check_not_a_result("--trace", step.trace, "--out", out);
+  check_not_kept(trace_output(step), list_result_files("--out", out));
 }
 
 void print_estimate(const run_estimate& found, const run_settings& settings, const std::string& out) {
@@ -113,13 +111,12 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
     lock = std::make_unique<output_lock>(settings.out);
   });
   const auto settings_of = [&](const step_list::step& step) {
-    const bool is_kept = !step.kept_file.empty();
-    return step_settings(settings, step.name, is_kept ? step.kept_file : settings.out + "." + step.name, is_kept);
+    return step_settings(settings, step.name, step.is_kept() ? step.kept_file : settings.out + "." + step.name);
   };
   const auto remove_intermediate_files = [&] {
     s.on_root([&] {
       for (const step_list::step& step : steps.steps_) {
-        if (!step.make || step.is_last || !step.kept_file.empty()) continue;
+        if (!step.make || step.is_last || step.is_kept()) continue;
         std::filesystem::remove(settings_of(step).out);
         remove_leftovers(settings_of(step).out);
       }
@@ -136,12 +133,12 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
   }
   // Errors about the user's files are reported before any work is done.
   for (const step_list::step& step : steps.steps_)
-    if (!step.kept_file.empty()) (void)is_already_complete(s, step.analysis, settings_of(step), device);
+    if (step.is_kept()) (void)is_already_complete(s, step.analysis, settings_of(step), device);
   s.on_root([&] {
     check_run_outputs(settings, settings.provenance);
     for (const step_list::step& step : steps.steps_)
       if (step.make && !step.is_last)
-        check_trace(settings_of(step), step.receive != nullptr, settings.out, settings.provenance);
+        check_trace(settings_of(step), step.receive && !step.is_kept(), settings.out, settings.provenance);
   });
 
   nlohmann::json summary = nlohmann::json::object();
@@ -154,15 +151,16 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
       s.note_stage(step.name + " done");
     } else {
       run_settings how = step.is_last ? settings : settings_of(step);
-      how.is_locked = step.is_last;
-      how.label = step.name;
-      how.item = step.item;
-      how.is_last = step.is_last;
-      how.is_later_step = std::exchange(has_run, true);
-      how.also_written = kept_files;
-      if (step.is_last) how.also_in_summary = summary;
+      const step_context context{.kind = step.is_last     ? step_kind::last
+                                         : step.is_kept() ? step_kind::kept
+                                                          : step_kind::intermediate,
+                                 .label = step.name,
+                                 .item = step.item,
+                                 .is_later = std::exchange(has_run, true),
+                                 .also_written = kept_files,
+                                 .also_in_summary = step.is_last ? summary : nlohmann::json()};
       bool keeps_trace = false;
-      s.on_root([&] { keeps_trace = step.receive != nullptr && has_earlier_trace(how); });
+      s.on_root([&] { keeps_trace = step.receive && context.is_intermediate() && has_earlier_trace(how); });
       s.broadcast(keeps_trace);
       if (keeps_trace) how.trace.clear();
       run_listener dry;
@@ -170,8 +168,8 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
       dry.estimate = [&](const run_estimate& found) { estimated = found; };
       if (settings.dry_run) how.listener = &dry;
       const std::unique_ptr<voxherd::analysis> computed = step.make ? step.make() : nullptr;
-      const exit_status status =
-          step.make ? run_received(s, *computed, how, device, step.receive) : write_known(s, step.known(), how, device);
+      const exit_status status = step.make ? run_step(s, *computed, how, device, context, step.receive)
+                                           : write_known(s, step.known(), how, device, context);
       if (status != exit_status::complete) return status;
       bool ends_here = estimated.has_value() || (settings.dry_run && step.is_last);
       s.broadcast(ends_here);
@@ -180,7 +178,7 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
         return status;
       }
       if (step.after) step.after(how.out, summary);
-      if (!step.kept_file.empty()) kept_files.push_back(step.kept_file);
+      if (step.is_kept()) kept_files.push_back(step.kept_file);
       s.note_stage(step.name + ": step ended");
     }
     summary[step.name + "_seconds"] = steady_seconds() - start;

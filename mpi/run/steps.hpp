@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mpi/run/known_result.hpp"
-#include "mpi/run/received_run.hpp"
+#include "mpi/run/run.hpp"
 
 namespace voxherd {
 
@@ -22,11 +22,11 @@ class step_list {
 
   /// Expected time of a step, from the estimate of an earlier one. Called on rank 0.
   using predictor = std::function<later_step(const run_estimate& earlier)>;
-  /// Of the step added last: what its items are (in the singular), and its expected time. A step without `predict`
-  /// only reads and writes what the others computed; a dry run names it.
+  /// Describes the step added last: what its items are (in the singular), and its expected time. A step without
+  /// `predict` only reads and writes what the others computed; a dry run names it.
   void describe(const std::string& item, predictor predict = nullptr);
-  /// Of the step added last: later steps use what `receive` made of its batches, on all ranks, instead of its file
-  /// (run_received()).
+  /// Changes the step added last: later steps use what `receive` made of its batches, on all ranks, instead of its file
+  /// (run_step()).
   void collect(batch_receiver receive) { steps_.back().receive = std::move(receive); }
 
   using maker = std::function<std::unique_ptr<analysis>()>;
@@ -56,6 +56,8 @@ class step_list {
     predictor predict;
     std::string item = "voxel";
     bool is_last = false;
+
+    bool is_kept() const { return !kept_file.empty(); }
   };
   /// An estimate of one step, with what its numbers say about the steps that follow. On rank 0.
   run_estimate predict_after(const step& estimated, run_estimate found) const;

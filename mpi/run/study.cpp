@@ -3,19 +3,112 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 
-#include "core/error_output.hpp"
-#include "mpi/result/batch_rows.hpp"
-#include "mpi/result/item_rows.hpp"
+#include "core/failure.hpp"
+#include "core/plan.hpp"
+#include "core/text.hpp"
 #include "mpi/result/result_check.hpp"
+#include "mpi/result/rows.hpp"
 #include "mpi/result/same_study.hpp"
-#include "mpi/run/run_layout.hpp"
-#include "mpi/run/run_outputs.hpp"
-#include "mpi/run/run_warnings.hpp"
+#include "mpi/run/run_files.hpp"
+#include "mpi/run/summary.hpp"
 
 namespace voxherd {
+
+namespace {
+
+/// Checks the properties that every analysis must have. The same on all ranks.
+void check_items(const analysis& a, const result_layout& layout) {
+  const bool has_volumes = has_layout(layout.outputs, output_layout::volume);
+  if (layout.item_voxels.empty() && (has_volumes || !a.may_be_empty())) {
+    throw failure(exit_status::bad_data, "the mask is empty: there are no voxels to analyse");
+  }
+  const auto& offsets = layout.point_offsets;
+  const bool right = has_layout(layout.outputs, output_layout::points)
+                         ? offsets.size() == layout.item_voxels.size() + 1 && offsets.front() == 0 &&
+                               std::is_sorted(offsets.begin(), offsets.end())
+                         : offsets.empty();
+  if (!right) throw failure(exit_status::internal_error, a.name() + ": the point offsets do not match the items");
+}
+
+bool is_mixed(const device_hooks& device) { return device.kind == device_kind::mixed; }
+
+batch_sizes automatic_sizes(const analysis& a, const run_settings& settings, const device_hooks& device,
+                            const result_layout& layout) {
+  const bool on_host = device.free_bytes == 0;
+  std::uint64_t largest = automatic_batch_items(a.item_voxels().size(), device.free_bytes, a.device_bytes_per_item(),
+                                                a.lanes(), a.max_items_per_batch(), a.min_items_per_batch());
+  // In the paper a batch is a slice: it is cut only if it does not fit in device memory.
+  if (settings.partition == partition_kind::slices && on_host) largest = 32768;
+  largest = std::min(largest, batch_items_for_points(layout.outputs, layout.point_offsets));
+  if (settings.schedule != schedule_kind::dynamic) return batch_sizes(largest);
+  return falling_sizes(largest, on_host ? 0 : a.last_items_per_batch(), a.max_items_per_batch());
+}
+
+}  // namespace
+
+result_layout begin_layout(const std::string& analysis, const run_settings& settings, const device_hooks& device) {
+  result_layout layout;
+  layout.version = settings.provenance.is_object() ? settings.provenance.value("version", "") : "";
+  layout.analysis = analysis;
+  layout.configuration = settings.configuration.is_null() ? nlohmann::json::object() : settings.configuration;
+  layout.configuration["backend"] = kind_name(device.kind);
+  layout.provenance = settings.provenance.is_null() ? nlohmann::json::object() : settings.provenance;
+  // A file's times are of no use to a reader, and would make two equal results differ.
+  if (layout.provenance.contains("inputs"))
+    for (nlohmann::json& input : layout.provenance.at("inputs"))
+      if (input.is_object()) input.erase("state");
+  return layout;
+}
+
+void share_descriptions(const session& s, const device_hooks& device, result_layout& layout) {
+  layout.provenance["devices"] = nlohmann::json::array();
+  for (const std::string& record : s.gather(as_json(device.record).dump()))
+    layout.provenance["devices"].push_back(nlohmann::json::parse(record));
+  // HDF5 requires the same metadata on every rank.
+  for (nlohmann::json* j : {&layout.configuration, &layout.provenance}) s.broadcast(*j);
+}
+
+result_layout make_layout(const session& s, const analysis& a, const run_settings& settings,
+                          const device_hooks& device) {
+  result_layout layout = begin_layout(a.name(), settings, device);
+  layout.grid = a.grid();
+  layout.item_voxels = a.item_voxels();
+  layout.point_offsets = a.point_offsets();
+  layout.outputs = a.outputs();
+  layout.constants = a.constants();
+  check_items(a, layout);
+  share_descriptions(s, device, layout);
+  return layout;
+}
+
+std::vector<batch> new_plan(const session& s, analysis& a, const run_settings& settings, const device_hooks& device,
+                            const result_layout& layout) {
+  batch_sizes sizes =
+      settings.batch_items > 0 ? batch_sizes(settings.batch_items) : automatic_sizes(a, settings, device, layout);
+  // Batches must fit on every GPU. In a mixed run, CPU ranks use the batches made for the GPUs.
+  if (is_mixed(device) && device.free_bytes == 0) sizes = batch_sizes(std::numeric_limits<std::uint64_t>::max());
+  if (const item_input* input = a.input()) sizes.largest = std::min(sizes.largest, input->max_items());
+  sizes.last = std::min(sizes.last, sizes.largest);
+  sizes.finest = std::min(sizes.finest, sizes.last);
+  for (std::uint64_t* n : {&sizes.largest, &sizes.last, &sizes.finest}) *n = s.all_reduce(reduction::min, *n);
+  sizes.parts = s.all_reduce(reduction::max, sizes.parts);
+  sizes.ends_for_slow_ranks = is_mixed(device) && sizes.parts > 1;
+  std::vector<std::uint64_t> first_items;
+  if (s.is_root()) first_items = first_items_of(make_plan(settings.partition, a.item_voxels(), a.grid(), sizes));
+  s.broadcast(first_items);
+  return make_batches(first_items);
+}
+
+std::vector<double> believed_speeds(const session& s, const device_hooks& device) {
+  constexpr double cores_compared_with_gpu = 0.003;  // ball & stick: 16 cores compared with an H200
+  if (!is_mixed(device)) return {};
+  return s.all_gather(std::vector<double>{device.free_bytes > 0 ? 1.0 : cores_compared_with_gpu});
+}
 
 namespace {
 
@@ -30,7 +123,7 @@ void read_batches(const session& s, const result_reader& reader, const std::vect
   }
 }
 
-/// By code, as `info` reads them.
+/// The numbers of items by status code, in the form that `info` reads.
 nlohmann::json nonzero_counts(const item_counts& all) {
   nlohmann::json counts = nlohmann::json::object();
   for (std::size_t code = 0; code < all.counts.size(); ++code)
@@ -42,7 +135,7 @@ nlohmann::json nonzero_counts(const item_counts& all) {
 std::string first_line(const std::string& lines) { return lines.substr(0, lines.find('\n')); }
 
 /// Only the batches of a file can be computed again.
-void check_tables(const std::string& path, const result_damage& damage) {
+void refuse_damage(const std::string& path, const result_damage& damage) {
   if (damage.tables.empty()) return;
   throw failure(exit_status::bad_data,
                 fmt::format("{} was damaged: {}; --overwrite starts again", path, first_line(damage.tables)));
@@ -51,7 +144,7 @@ void check_tables(const std::string& path, const result_damage& damage) {
 /// What `voxherd verify` checks, before the file gets its final name.
 void check_written(const session& s, const std::string& path, const result_layout& layout) {
   const result_damage damage = check_result(s, path, layout, checked_part::everything);
-  check_tables(path, damage);
+  refuse_damage(path, damage);
   if (damage.batches.empty()) return;
   throw failure(exit_status::disk, fmt::format("{} contains other bytes than were written: {}; is the disk broken? "
                                                "--resume computes such batches again",
@@ -60,7 +153,9 @@ void check_written(const session& s, const std::string& path, const result_layou
 
 }  // namespace
 
-output_request requested_output(const run_settings& s) { return {s.out, s.resume, s.overwrite, s.is_step}; }
+output_request requested_output(const run_settings& settings, const step_context& step) {
+  return {settings.out, settings.resume, settings.overwrite, step.is_intermediate()};
+}
 
 new_file::~new_file() {
   std::error_code ignored;
@@ -77,9 +172,9 @@ void new_file::rename(result_writer& writer) {
   renamed_ = true;
 }
 
-void log_nothing_to_do(const run_settings& settings) {
-  if (settings.is_step) {
-    spdlog::info("{}: already computed", settings.label);
+void log_nothing_to_do(const run_settings& settings, const step_context& step) {
+  if (step.is_intermediate()) {
+    spdlog::info("{}: already computed", step.label);
   } else {
     spdlog::info("{} is already complete; nothing to do", settings.out);
   }
@@ -88,27 +183,27 @@ void log_nothing_to_do(const run_settings& settings) {
 beginning study::begin() {
   s_.on_root([&] {
     check_output_folder(settings_.out, 0);
-    if (!settings_.dry_run && !settings_.is_locked) lock_ = std::make_unique<output_lock>(settings_.out);
-    found_ = decide_beginning(requested_output(settings_), layout_);
+    if (!settings_.dry_run && step_.kind != step_kind::last) lock_ = std::make_unique<output_lock>(settings_.out);
+    found_ = decide_beginning(requested_output(settings_, step_), layout_);
     if (found_ != beginning::already_complete) check_run_outputs(settings_, layout_.provenance);
     const std::string part = unfinished_path(settings_.out);
     if (found_ == beginning::fresh && !settings_.dry_run) std::filesystem::remove(part);
     if (!settings_.dry_run) std::filesystem::remove(part + ".new");  // of a killed run
     // A later step has nothing to resume unless it was the one that was stopped; some commands always resume.
-    if (found_ == beginning::fresh && settings_.resume && !settings_.is_later_step && settings_.listener == nullptr)
+    if (found_ == beginning::fresh && settings_.resume && !step_.is_later && settings_.listener == nullptr)
       spdlog::info("there is no {} to resume: starting from the beginning", part);
   });
   s_.broadcast(found_);
-  if (found_ == beginning::already_complete) log_nothing_to_do(settings_);
+  if (found_ == beginning::already_complete) log_nothing_to_do(settings_, step_);
   return found_;
 }
 
 std::vector<std::uint64_t> study::pending(const batch_receiver& receive) {
   const std::string stored = unfinished_path(settings_.out);
   std::unique_ptr<result_reader> reader;
-  s_.agree([&] { reader = std::make_unique<result_reader>(stored, tables::walked_or_own); });
+  s_.agree([&] { reader = std::make_unique<result_reader>(stored); });
   layout_.batches = reader->batches();
-  check_tables(stored, check_result(s_, stored, layout_, checked_part::tables));
+  refuse_damage(stored, check_result(s_, stored, layout_, checked_part::tables));
   const std::vector<bool> good = verified_batches(s_, *reader);
   if (receive) s_.agree([&] { read_batches(s_, *reader, good, receive); });
   std::vector<std::uint64_t> numbers;
@@ -126,7 +221,7 @@ std::vector<std::uint64_t> study::pending(const batch_receiver& receive) {
 
 void study::read_complete(const batch_receiver& receive) const {
   s_.agree([&] {
-    const result_reader reader(settings_.out, tables::walked_or_own);
+    const result_reader reader(settings_.out);
     read_batches(s_, reader, std::vector<bool>(reader.batches().size(), true), receive);
   });
 }
@@ -153,8 +248,8 @@ nlohmann::json study::summarise(rank_account account, const device_hooks& device
     more.update(object);
     if (more.dump().size() < summary_bytes) summary = std::move(more);
   };
-  if (settings_.also_in_summary.is_object()) add(settings_.also_in_summary);
-  add({{"warnings", noted_warnings()}});
+  if (step_.also_in_summary.is_object()) add(step_.also_in_summary);
+  add({{"warnings", settings_.warnings ? settings_.warnings->texts() : nlohmann::json::array()}});
   return summary;
 }
 
@@ -168,13 +263,13 @@ void study::finish(result_writer& writer, const nlohmann::json& summary) {
 }
 
 void study::note_stage(const char* name) const {
-  s_.note_stage(settings_.label.empty() ? name : settings_.label + ": " + name);
+  s_.note_stage(step_.label.empty() ? name : step_.label + ": " + name);
 }
 
 void study::report(nlohmann::json summary) const {
   if (settings_.verbose) {
-    const std::string title = settings_.label.empty() ? "" : settings_.label + "\n";
-    print_error_output("{}{}", title, summary_table(summary, settings_.item));
+    const std::string title = step_.label.empty() ? "" : step_.label + "\n";
+    print_error_output("{}{}", title, summary_table(summary, step_.item));
   }
   if (settings_.json.empty()) return;
   for (const session::stage& stage : s_.stages())

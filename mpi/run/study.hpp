@@ -5,13 +5,36 @@
 #include <string>
 #include <vector>
 
+#include "core/analysis.hpp"
 #include "core/clock.hpp"
+#include "mpi/comm/session.hpp"
 #include "mpi/result/output_place.hpp"
+#include "mpi/result/result_layout.hpp"
 #include "mpi/result/result_writer.hpp"
-#include "mpi/run/received_run.hpp"
+#include "mpi/run/run.hpp"
 #include "mpi/run/summary.hpp"
 
 namespace voxherd {
+
+/// The part of the layout that is known before the items.
+result_layout begin_layout(const std::string& analysis, const run_settings& settings, const device_hooks& device);
+
+/// Everything except the batches; the same on every rank. Collective. Throws failure if an analysis is inconsistent or
+/// has no items.
+result_layout make_layout(const session& s, const analysis& a, const run_settings& settings,
+                          const device_hooks& device);
+
+/// Adds the devices of all ranks and makes configuration and provenance the same on every rank. Collective.
+void share_descriptions(const session& s, const device_hooks& device, result_layout& layout);
+
+/// The batches of a new run, the same on every rank: from the input and the smallest device memory of all ranks.
+/// Collective.
+std::vector<batch> new_plan(const session& s, analysis& a, const run_settings& settings, const device_hooks& device,
+                            const result_layout& layout);
+
+/// Expected relative speeds of ranks with and without a GPU, used only for the first batches, until speeds are
+/// measured. Empty if all ranks are of one kind. Collective.
+std::vector<double> believed_speeds(const session& s, const device_hooks& device);
 
 /// OUT.part under a temporary name until it is complete enough to be resumed, so that every OUT.part can be read.
 /// Removed if the run fails before that.
@@ -35,8 +58,8 @@ class new_file {
 /// write known arrays. All functions are collective.
 class study {
  public:
-  study(const session& s, const run_settings& settings, result_layout layout)
-      : s_(s), settings_(settings), layout_(std::move(layout)) {}
+  study(const session& s, const run_settings& settings, const step_context& step, result_layout layout)
+      : s_(s), settings_(settings), step_(step), layout_(std::move(layout)) {}
 
   /// Locks the file. Throws failure as decide_beginning() does.
   beginning begin();
@@ -64,12 +87,13 @@ class study {
  private:
   const session& s_;
   const run_settings& settings_;
+  const step_context& step_;
   result_layout layout_;
   std::unique_ptr<output_lock> lock_;
   beginning found_ = beginning::fresh;
   double start_ = steady_seconds();
 };
 
-output_request requested_output(const run_settings& settings);
+output_request requested_output(const run_settings& settings, const step_context& step = {});
 
 }  // namespace voxherd

@@ -1,10 +1,16 @@
 #include "mpi/run/summary.hpp"
 
 #include <fmt/core.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "mpi/run/progress.hpp"
 
@@ -96,6 +102,41 @@ std::string summary_table(const nlohmann::json& summary, const std::string& item
                              counted(static_cast<std::uint64_t>(summary.at("all").at("items").get<double>()), item),
                              clock_time(summary.at("seconds").get<double>()),
                              summary.at("items_per_second").get<double>(), item);
+}
+
+namespace {
+
+constexpr std::size_t max_warnings = 100, max_length = 500;
+
+}  // namespace
+
+class warning_list::sink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  std::vector<std::string> texts() {
+    const std::lock_guard lock(mutex_);
+    return texts_;
+  }
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    if (message.level != spdlog::level::warn || texts_.size() >= max_warnings) return;
+    std::string text(message.payload.data(), std::min<std::size_t>(message.payload.size(), max_length));
+    if (std::find(texts_.begin(), texts_.end(), text) == texts_.end()) texts_.push_back(std::move(text));
+  }
+  void flush_() override {}
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+warning_list::warning_list() : sink_(std::make_shared<sink>()) { spdlog::default_logger()->sinks().push_back(sink_); }
+
+warning_list::~warning_list() { std::erase(spdlog::default_logger()->sinks(), sink_); }
+
+nlohmann::json warning_list::texts() const {
+  // A file name in a warning may be in any encoding.
+  const nlohmann::json texts = sink_->texts();
+  return nlohmann::json::parse(texts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace voxherd

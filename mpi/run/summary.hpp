@@ -1,10 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "core/readable.hpp"
+#include "core/text.hpp"
 #include "mpi/comm/session.hpp"
 
 namespace voxherd {
@@ -27,5 +28,20 @@ nlohmann::json gather_summary(const session& s, const rank_account& own, double 
 
 /// The summary as a printed table. `item`: what is counted, in the singular.
 std::string summary_table(const nlohmann::json& summary, const std::string& item);
+
+/// The warnings that this process logs while it exists, each once; at most the first 100.
+class warning_list {
+ public:
+  warning_list();
+  ~warning_list();
+  warning_list(const warning_list&) = delete;
+  warning_list& operator=(const warning_list&) = delete;
+
+  nlohmann::json texts() const;  ///< an array
+
+ private:
+  class sink;
+  std::shared_ptr<sink> sink_;
+};
 
 }  // namespace voxherd

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/clock.hpp"
-#include "core/error_output.hpp"
+#include "core/text.hpp"
 #include "mpi/run/signals.hpp"
 
 namespace voxherd {

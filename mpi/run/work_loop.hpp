@@ -9,7 +9,7 @@
 #include "mpi/run/batch_queue.hpp"
 #include "mpi/run/lane_pool.hpp"
 #include "mpi/run/progress.hpp"
-#include "mpi/run/received_run.hpp"
+#include "mpi/run/run.hpp"
 #include "mpi/run/summary.hpp"
 
 namespace voxherd {

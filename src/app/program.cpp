@@ -18,17 +18,13 @@
 
 #include "core/command_line.hpp"
 #include "core/completion.hpp"
-#include "core/error_output.hpp"
 #include "core/help.hpp"
-#include "core/manual_page.hpp"
-#include "core/one_line.hpp"
-#include "core/version.hpp"
+#include "core/text.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_reader.hpp"
-#include "mpi/run/run_warnings.hpp"
 #include "mpi/run/signals.hpp"
+#include "src/analyses/common/choose_device.hpp"
 #include "src/analyses/common/output_options.hpp"
-#include "src/analyses/common/own_gpu.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/app/processor.hpp"
 
@@ -38,12 +34,11 @@ namespace {
 
 struct ending {
   exit_status status = exit_status::complete;
-  std::string message;  ///< of a failure; empty for none
+  std::string message;  ///< message of a failure; empty for none
 };
 
 void set_up_log(const session& s) {
   spdlog::set_default_logger(spdlog::stderr_color_st("voxherd"));
-  note_warnings();
   spdlog::set_pattern("voxherd: %l: %v");
   spdlog::set_level(s.is_root() ? spdlog::level::info : spdlog::level::err);
 }
@@ -53,6 +48,7 @@ std::optional<help_format> find_help_format(const std::vector<std::string>& word
   constexpr std::string_view with_format = "--help=";
   for (const std::string& word : words) {
     if (word == "--help" || word == "-h") return help_format::text;
+    if (word == "--help-all") return help_format::all;
     if (word.starts_with(with_format)) return parse_help_format(word.substr(with_format.size()));
   }
   return std::nullopt;
@@ -72,8 +68,9 @@ exit_status dispatch(session& s, const program_parts& program, const std::vector
   const std::span<const command* const> commands = program.commands;
   const std::string first = words.empty() ? "--help" : words.front();
   const std::vector<std::string> rest(words.empty() ? words.end() : words.begin() + 1, words.end());
-  if (first == "--version" || first == "version") {
-    if (s.is_root()) fmt::print("{}", version_line(program.commit));
+  const bool asks_version = std::find(rest.begin(), rest.end(), "--version") != rest.end();
+  if (first == "--version" || first == "version" || asks_version) {
+    if (s.is_root()) fmt::print("{}", version_line(asks_version ? "" : program.commit));
     return exit_status::complete;
   }
   if (first == "--completion") {

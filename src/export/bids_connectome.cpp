@@ -6,11 +6,9 @@
 #include <filesystem>
 #include <iterator>
 
-#include "src/export/bids_label.hpp"
-#include "src/export/bids_plans.hpp"
+#include "src/export/bids.hpp"
 #include "src/export/connectome_text.hpp"
-#include "src/export/fibre_groups.hpp"
-#include "src/export/result_fibres.hpp"
+#include "src/export/fibres.hpp"
 
 namespace voxherd {
 
@@ -43,7 +41,7 @@ std::string entity_value(const std::string& name, const std::string& entity) {
 /// The file name of the parcellation; "" if the provenance has none.
 std::string parcellation_name(const nlohmann::json& provenance) {
   const auto inputs = provenance.value("inputs", nlohmann::json::object());
-  for (const char* option : {"connectome", "network", "targets"})
+  for (const char* option : {"connectome", "targets"})
     if (inputs.contains(option) && inputs.at(option).is_object())
       return std::filesystem::path(inputs.at(option).value("path", std::string())).filename().string();
   return "";
@@ -56,22 +54,6 @@ std::string segmentation_label(const std::string& parcellation) {
   return bids_label(parcellation.substr(0, parcellation.find(".nii")));
 }
 
-/// The method: what distinguishes matrices of one series.
-struct method {
-  const char *analysis, *label, *description;
-};
-constexpr method methods[] = {
-    {"connect", "leastcost", "least-cost paths in the metric of the diffusion tensor"},
-    {"track", "streamlines", "probabilistic streamlines through samples of the ball & stick model"},
-    {"geodesic", "geodesics", "geodesic streamlines in the metric of the diffusion tensor"},
-};
-
-method find_method(const std::string& analysis) {
-  for (const method& m : methods)
-    if (analysis.starts_with(m.analysis)) return m;  // also track-streamlines
-  return {"", "voxherd", "a connectome of voxherd"};
-}
-
 bool is_symmetric(const constant& c) {
   const std::size_t n = c.shape.at(1);
   for (std::size_t i = 0; i < n; ++i)
@@ -80,7 +62,8 @@ bool is_symmetric(const constant& c) {
   return true;
 }
 
-bids_json describe_matrix(const constant& c, const method& how, const bids_place& place, const std::string& nodes) {
+bids_json describe_matrix(const constant& c, const bids_method& how, const bids_place& place,
+                          const std::string& nodes) {
   bids_json sidecar{{"RelationshipMeasure", c.name},
                     {"MeasureDescription", c.meaning + "; " + how.description},
                     {"Units", c.unit},
@@ -120,19 +103,12 @@ bool has_connectome(const result_reader& result) {
   return std::any_of(all.begin(), all.end(), is_matrix);
 }
 
-bool has_fibres(const result_reader& result) {
-  const auto& all = result.outputs();
-  return std::any_of(all.begin(), all.end(),
-                     [](const output_spec& o) { return o.name == "position" && o.layout == output_layout::points; });
-}
-
-export_plan plan_bids_tracts(const result_volumes& volumes, const bids_place& place) {
+export_plan plan_bids_tracts(const result_volumes& volumes, const bids_place& place, const bids_method& how) {
   const result_reader& result = volumes.result();
-  const method how = find_method(result.analysis_name());
   const std::string seg = segmentation_label(parcellation_name(result.provenance()));
   const std::string name =
       fmt::format("{}/{}{}_desc-{}_tractogram", place.folder, place.name, seg.empty() ? "" : "_seg-" + seg, how.label);
-  bids_json sidecar{{"Description", fmt::format("{}; groups A-B: fibres between the regions A and B", how.description)},
+  bids_json sidecar{{"Description", fmt::format("{}; groups A-B: paths between the regions A and B", how.description)},
                     {"Units", "mm"}};
   if (!place.sources.empty()) sidecar["Sources"] = place.sources;
   export_plan plan;
@@ -145,9 +121,8 @@ export_plan plan_bids_tracts(const result_volumes& volumes, const bids_place& pl
   return plan;
 }
 
-export_plan plan_bids_connectome(const result_volumes& volumes, const bids_place& place) {
+export_plan plan_bids_connectome(const result_volumes& volumes, const bids_place& place, const bids_method& how) {
   const result_reader& result = volumes.result();
-  const method how = find_method(result.analysis_name());
   const std::string parcellation = parcellation_name(result.provenance()), seg = segmentation_label(parcellation);
   const std::string begin = place.folder + "/" + place.name + (seg.empty() ? "" : "_seg-" + seg);
   const std::string nodes = fmt::format("{}_desc-{}_nodeindices", begin, how.label);

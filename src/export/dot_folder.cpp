@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/readable.hpp"
+#include "core/text.hpp"
 #include "src/export/dot_folder.hpp"
 #include "src/io/input_file.hpp"
 
@@ -135,7 +135,7 @@ bool has_own_columns(const result_reader& result, const std::vector<double>& col
 
 void write_matrix_folder(const export_settings& settings, const dot_values& wanted) {
   const result_reader result(settings.result);
-  if (result.analysis_name() != "track-matrix" || !result.complete())
+  if (!result.has("column") || !result.has("count") || !result.complete())
     throw failure(exit_status::bad_data,
                   fmt::format("{}: expected a complete matrix of track (--matrix1, --matrix2 or --matrix3)",
                               printable(result.path())));
@@ -170,12 +170,12 @@ void write_matrix_folder(const export_settings& settings, const dot_values& want
 
 namespace {
 
-void run(session& s, const export_settings& settings) {
+void export_dot(session& s, const export_settings& settings) {
   s.on_root([&] { write_matrix_folder(settings, {}); });
 }
 
 }  // namespace
 
-extern const export_kind dot_export{"dot", "DIR", "a matrix of track as FSL writes it", false, run};
+const export_kind dot_export{"dot", "DIR", "a matrix of track as FSL writes it", false, export_dot};
 
 }  // namespace voxherd

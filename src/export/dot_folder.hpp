@@ -4,6 +4,8 @@
 
 namespace voxherd {
 
+extern const export_kind dot_export;
+
 /// Values of the text files of a matrix.
 struct dot_values {
   bool distance_corrected = false;  ///< lengths instead of counts: their sum, for matrix 3 their mean, as in FSL

@@ -14,7 +14,8 @@
 #include <thread>
 
 #include "core/failure.hpp"
-#include "core/readable.hpp"
+#include "core/text.hpp"
+#include "mpi/result/named_output.hpp"
 #include "mpi/run/progress.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/output_file.hpp"
@@ -109,8 +110,13 @@ std::vector<const export_image*> rank_share(const session& s, const export_plan&
   return own;
 }
 
-void refuse_existing(const export_plan& plan, const export_settings& settings) {
-  const auto check = [&](const std::string& name) { refuse_existing(settings.out + "/" + name, settings); };
+/// `kept`: files that even --overwrite does not replace.
+void refuse_existing(const export_plan& plan, const export_settings& settings, const std::vector<kept_file>& kept) {
+  const auto check = [&](const std::string& name) {
+    const std::string path = settings.out + "/" + name;
+    check_not_kept({"the exported file", path}, kept);
+    refuse_existing(path, settings);
+  };
   for (const export_text& t : plan.marks) check(t.name);
   for (const export_image& image : plan.images) check(image.name);
   for (const export_file& file : plan.files) check(file.name);
@@ -157,8 +163,10 @@ void write_text(const std::string& folder, const export_text& t) {
   }
 }
 
-void begin_folder(const export_plan& plan, const export_settings& settings) {
-  refuse_existing(plan, settings);
+void begin_folder(const result_reader& result, const export_plan& plan, const export_settings& settings) {
+  std::vector<kept_file> kept = list_inputs(result.provenance());
+  kept.push_back({settings.result, "the result"});
+  refuse_existing(plan, settings, kept);
   make_folders(plan, settings.out);
   for (const export_text& mark : plan.marks) fs::remove(settings.out + "/" + mark.name);
   for (const export_text& t : plan.texts) write_text(settings.out, t);
@@ -166,7 +174,7 @@ void begin_folder(const export_plan& plan, const export_settings& settings) {
 
 void carry_out(const session& s, const result_volumes& result, const export_plan& plan,
                const export_settings& settings) {
-  s.on_root([&] { begin_folder(plan, settings); });
+  s.on_root([&] { begin_folder(result.result(), plan, settings); });
   const auto own = rank_share(s, plan, find_missing(s, plan, settings));
   std::uint64_t volumes = 0;
   for (const export_image* image : own) volumes += volumes_of(*image);
@@ -245,5 +253,24 @@ int export_threads(const session& s, long long asked) {
 }
 
 std::size_t chunk_bytes_for(int threads) { return (std::size_t{1} << 30) / static_cast<std::size_t>(threads); }
+
+namespace {
+
+/// Every map of any result as NAME.nii.gz.
+export_plan plan_nifti_folder(const result_volumes& result) {
+  export_plan plan;
+  for (const output_spec& o : result.result().outputs())
+    if (o.layout == output_layout::volume) plan.images.push_back(map_image(result, o.name, o.name + ".nii.gz"));
+  if (plan.images.empty())
+    throw failure(exit_status::bad_data, fmt::format("{}: is a result of {} without maps; use --to trx for paths",
+                                                     result.result().path(), result.result().analysis_name()));
+  return plan;
+}
+
+void export_nifti(session& s, const export_settings& settings) { export_folder(s, settings, plan_nifti_folder); }
+
+}  // namespace
+
+extern const export_kind nifti_export{"nifti", "DIR", "all maps", false, export_nifti};
 
 }  // namespace voxherd

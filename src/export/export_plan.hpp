@@ -57,8 +57,8 @@ struct export_settings {
   bool overwrite = false;
   bool keep_newer = false;  ///< with overwrite: an image that is newer than the result is kept, a text only if equal
   bool quiet = false;
-  bool half_positions = false;   ///< of TRX
-  int threads = 1;               ///< of this rank, at most; each compresses a file of its own
+  bool half_positions = false;   ///< whether points in TRX are stored in 16 bits
+  int threads = 1;               ///< largest number of threads of this rank; each compresses a file of its own
   std::string subject, session;  ///< labels of BIDS names; "" for none
 };
 

@@ -128,7 +128,7 @@ std::string analysis_log(const result_volumes& r) {
 }  // namespace
 
 void require_ballstick(const result_volumes& result, const char* kind) {
-  if (result.result().analysis_name() == "ballstick" && result.count("mean_f") > 0) return;
+  if (result.count("mean_f") > 0) return;
   throw failure(exit_status::bad_data, fmt::format("{}: --to {}: is a result of {}, expected one of ballstick; "
                                                    "use --to nifti for the maps of any result",
                                                    result.result().path(), kind, result.result().analysis_name()));
@@ -167,12 +167,12 @@ export_plan plan_fsl_folder(const result_volumes& result, const std::string& nod
 
 namespace {
 
-void run(session& s, const export_settings& settings) {
+void export_fsl(session& s, const export_settings& settings) {
   export_folder(s, settings, [](const result_volumes& result) { return plan_fsl_folder(result, ""); });
 }
 
 }  // namespace
 
-extern const export_kind fsl_export{"fsl", "DIR", "the folder of bedpostX, for probtrackx2", false, run};
+const export_kind fsl_export{"fsl", "DIR", "the folder of bedpostX, for probtrackx2", false, export_fsl};
 
 }  // namespace voxherd

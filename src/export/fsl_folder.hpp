@@ -6,6 +6,8 @@
 
 namespace voxherd {
 
+extern const export_kind fsl_export;
+
 /// bedpostX's output folder, as read by probtrackx2 and FSLeyes: merged_{th,ph,f}Ksamples, mean maps, dyads, mask,
 /// bvals, bvecs, and xfms/eye.mat, which marks a complete folder. `nodif`: a b=0 image to mask and add, or "".
 /// mean_thKsamples and mean_phKsamples are the angles of the mean direction dyadsK, because a mean of wrapped angles is

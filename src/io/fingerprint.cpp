@@ -12,7 +12,6 @@
 
 #include "src/io/input_file.hpp"
 #include "src/io/noted_inputs.hpp"
-#include "src/io/utf8.hpp"
 
 namespace voxherd {
 
@@ -27,7 +26,7 @@ bool is_fingerprint_of_all_bytes(std::uint64_t bytes) { return bytes <= block * 
 nlohmann::json fingerprint(const std::string& path) {
   const std::optional<file_state> state = find_file_state(path);  // before its bytes are read
   nlohmann::json found = find_fingerprint(path);
-  if (state) note_input(path, *state, found.at("fingerprint").get<std::string>());
+  if (state) note_state(path, *state, found);
   return found;
 }
 
@@ -63,19 +62,22 @@ nlohmann::json join_fingerprints(const std::vector<std::string>& paths, const Fi
   if (paths.size() == 1) return find_one(paths.front());
   std::string all;
   std::uint64_t bytes = 0;
-  nlohmann::json absolute = nlohmann::json::array();
+  nlohmann::json absolute = nlohmann::json::array(), states = nlohmann::json::array();
   for (const std::string& path : paths) {
     const nlohmann::json one = find_one(path);
     all += one.at("fingerprint").get<std::string>();
     bytes += one.at("bytes").get<std::uint64_t>();
     absolute.push_back(absolute_path(path));
+    join_states(one, states);
   }
-  return {{"path", absolute_path(paths.front())},
-          {"paths", absolute},
-          {"files", paths.size()},
-          {"bytes", bytes},
-          {"fingerprint", fmt::format("{:016x}", XXH64(all.data(), all.size(), 0))},
-          {"method", "XXH64 of the files' fingerprints in their order"}};
+  nlohmann::json joined{{"path", absolute_path(paths.front())},
+                        {"paths", absolute},
+                        {"files", paths.size()},
+                        {"bytes", bytes},
+                        {"fingerprint", fmt::format("{:016x}", XXH64(all.data(), all.size(), 0))},
+                        {"method", "XXH64 of the files' fingerprints in their order"}};
+  if (!states.empty()) joined[state_key] = states;
+  return joined;
 }
 
 }  // namespace
@@ -86,16 +88,13 @@ nlohmann::json fingerprint(const std::vector<std::string>& paths) {
 
 std::vector<std::string> list_input_files(const nlohmann::json& input) {
   if (input.contains("paths")) return input.at("paths").get<std::vector<std::string>>();
-  if (input.contains("files") || input.value("path", "").empty()) return {};
+  if (input.value("path", "").empty()) return {};
   return {input.at("path").get<std::string>()};
 }
 
 std::string describe_change(const nlohmann::json& input) {
   const std::vector<std::string> paths = list_input_files(input);
   const std::string path = input.value("path", "");
-  if (paths.empty())
-    return fmt::format("{} was one of {} files, and the result does not say where the others are", path,
-                       input.value("files", 0));
   std::error_code ignored;
   std::uint64_t bytes = 0;
   for (const std::string& one : paths) {

@@ -4,14 +4,14 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/failure.hpp"
-#include "core/one_line.hpp"
+#include "core/text.hpp"
 
 namespace voxherd {
 
@@ -76,6 +76,11 @@ void input_file::read(std::uint64_t offset, void* out, std::size_t bytes) const 
 void input_file::will_need(std::uint64_t offset, std::uint64_t bytes) const {
   // Only advice: a failure here does not matter.
   (void)::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED);
+}
+
+std::string valid_utf8(const std::string& text) {
+  using json = nlohmann::json;
+  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
 }
 
 }  // namespace voxherd

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <map>
-#include <mutex>
+#include <vector>
 
 #include "core/failure.hpp"
 #include "src/io/fingerprint.hpp"
@@ -21,16 +21,6 @@ struct noted_file {
   file_state state;
   std::string fingerprint;
 };
-
-struct noted_files {
-  std::mutex mutex;
-  std::map<std::string, noted_file> files;  ///< by path
-};
-
-noted_files& all_noted() {
-  static noted_files all;
-  return all;
-}
 
 std::int64_t nanoseconds(const timespec& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
 
@@ -65,22 +55,31 @@ std::optional<file_state> find_file_state(const std::string& path) {
                     nanoseconds(s.st_ctim)};
 }
 
-void note_input(const std::string& path, const file_state& state, const std::string& fingerprint) {
-  noted_files& all = all_noted();
-  const std::lock_guard lock(all.mutex);
-  all.files.try_emplace(path, noted_file{state, fingerprint});
+void note_state(const std::string& path, const file_state& state, nlohmann::json& input) {
+  const nlohmann::json numbers{state.device, state.inode, state.bytes, state.modified_ns, state.changed_ns};
+  // A path may be in any encoding, which JSON cannot store as a text.
+  input[state_key] = {{{"path", std::vector<unsigned char>(path.begin(), path.end())},
+                       {"numbers", numbers},
+                       {"fingerprint", input.at("fingerprint")}}};
 }
 
-void forget_inputs() {
-  noted_files& all = all_noted();
-  const std::lock_guard lock(all.mutex);
-  all.files.clear();
+void join_states(const nlohmann::json& input, nlohmann::json& states) {
+  if (!input.contains(state_key)) return;
+  for (const nlohmann::json& state : input.at(state_key)) states.push_back(state);
 }
 
-void check_noted_inputs() {
-  noted_files& all = all_noted();
-  const std::lock_guard lock(all.mutex);
-  for (const auto& [path, noted] : all.files) check(path, noted);
+void check_inputs(const nlohmann::json& inputs) {
+  std::map<std::string, noted_file> files;  // one file may be several inputs
+  for (const auto& [name, input] : inputs.items()) {
+    if (!input.is_object() || !input.contains(state_key)) continue;
+    for (const nlohmann::json& state : input.at(state_key)) {
+      const auto path = state.at("path").get<std::vector<unsigned char>>();
+      const nlohmann::json& n = state.at("numbers");
+      const file_state before{n.at(0), n.at(1), n.at(2), n.at(3), n.at(4)};
+      files.try_emplace(std::string(path.begin(), path.end()), noted_file{before, state.at("fingerprint")});
+    }
+  }
+  for (const auto& [path, noted] : files) check(path, noted);
 }
 
 }  // namespace voxherd

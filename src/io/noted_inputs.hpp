@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -15,14 +16,17 @@ struct file_state {
 /// Nothing if the file cannot be opened.
 std::optional<file_state> find_file_state(const std::string& path);
 
-/// The inputs of the current run, to find out at its end whether one of them was rewritten meanwhile. fingerprint()
-/// notes each file; `state` is from before it was read. May be called by several threads.
-void note_input(const std::string& path, const file_state& state, const std::string& fingerprint);
-/// Forgets the inputs of an earlier run of this process.
-void forget_inputs();
+/// The entry of an input's fingerprint() with the states of its files. Runs use it, and do not store it.
+inline constexpr const char* state_key = "state";
 
-/// Throws failure (disk) that names the first noted file whose content differs from its fingerprint. Only files whose
-/// state has changed are read again. A file that no longer exists is logged.
-void check_noted_inputs();
+/// Adds a file's state and fingerprint to its description `input`.
+void note_state(const std::string& path, const file_state& state, nlohmann::json& input);
+/// Appends the states of `input`, if it has some.
+void join_states(const nlohmann::json& input, nlohmann::json& states);
+
+/// At the end of a run: throws failure (disk) that names the first file of `inputs` (by name, what fingerprint()
+/// returned) whose content differs from its fingerprint. Only files whose state has changed are read again. A file
+/// that no longer exists is logged.
+void check_inputs(const nlohmann::json& inputs);
 
 }  // namespace voxherd

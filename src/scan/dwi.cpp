@@ -9,9 +9,9 @@
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/gradients.hpp"
-#include "src/scan/host_memory.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
+#include "src/scan/node_resources.hpp"
 #include "src/scan/voxel_rows.hpp"
 
 namespace voxherd {
@@ -30,13 +30,22 @@ const option_table<dwi_request>& dwi_options() {
   using T = dwi_request;
   static const option_table<T> table = option_table<T>().group(
       "Input",
-      {{"dwi", &T::dwi, text_kind::file, {"diffusion-weighted series, NIfTI (.nii or .nii.gz)"}},
-       {"bvals", &T::bvals, text_kind::file, {"b-values in s/mm2, one per volume (FSL layout)"}},
-       {"bvecs", &T::bvecs, text_kind::file, {"gradient directions, 3xN or Nx3 (FSL layout and frame)"}},
+      {{"dwi",
+        &T::dwi,
+        text_kind::file,
+        {.text = "diffusion-weighted series, NIfTI (.nii or .nii.gz)", .required = true}},
+       {"bvals",
+        &T::bvals,
+        text_kind::file,
+        {.text = "b-values in s/mm2, one per volume (FSL layout)", .required = true}},
+       {"bvecs",
+        &T::bvecs,
+        text_kind::file,
+        {.text = "gradient directions, 3xN or Nx3 (FSL layout and frame)", .required = true}},
        {"mask",
         &T::mask,
         text_kind::file,
-        {"voxels to process: those above 0; without it, those with a positive b=0 mean"}},
+        {"mask of the voxels to process; without it, those with a positive b=0 mean"}},
        {"grad-dev", &T::gradient_deviation, text_kind::file, {"gradient deviation, 9 volumes (HCP's grad_dev)"}}});
   return table;
 }
@@ -140,11 +149,7 @@ std::size_t dwi_series::floats_per_item() const {
 
 void dwi_series::load(const batch& items, std::span<float> out) {
   const std::size_t stride = floats_per_item();
-  if (items.first_item + items.item_count > item_voxels().size() || out.size() < items.item_count * stride) {
-    throw failure(exit_status::internal_error,
-                  fmt::format("batch {}: {} items from {} do not fit {} voxels and {} floats", items.number,
-                              items.item_count, items.first_item, item_voxels().size(), out.size()));
-  }
+  check_room(items, item_voxels().size(), stride, out);
   state_->signals->load(items.first_item, items.item_count, out.data(), stride);
   if (has_gradient_deviation()) {
     state_->deviations->load(items.first_item, items.item_count, out.data() + measurements(), stride);

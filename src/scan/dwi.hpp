@@ -7,7 +7,7 @@
 
 #include "core/analysis.hpp"
 #include "core/options.hpp"
-#include "kernels/portable/gradients.hpp"
+#include "kernels/portable/gradient_table.hpp"
 #include "mpi/comm/session.hpp"
 
 namespace voxherd {

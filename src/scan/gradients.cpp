@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/failure.hpp"
+#include "src/io/input_file.hpp"
 #include "src/io/number_table.hpp"
 
 namespace voxherd {
@@ -22,8 +23,6 @@ constexpr double largest_top_b_s_per_mm2 = 1e6;  // above: probably s/m2
 constexpr double norm_tolerance = 0.01;          // printed directions are rounded far below this
 constexpr double smallest_norm = 0.5, largest_norm = 1.5;
 
-[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
-
 std::string shape(const number_table& t) {
   return fmt::format("{} row{} of {} value{}", t.rows, t.rows == 1 ? "" : "s", t.columns, t.columns == 1 ? "" : "s");
 }
@@ -33,14 +32,14 @@ bool is_triples(const number_table& t) { return t.rows == 3 || t.columns == 3; }
 
 void check_shapes(const number_table& bvals, const number_table& bvecs) {
   if (!is_list(bvals) && is_triples(bvals) && is_list(bvecs)) {
-    refuse(fmt::format(
+    refuse_data(fmt::format(
         "{}: contains {}, expected b-values; and {} contains {}, expected directions: --bvals and --bvecs seem "
         "swapped",
         bvals.name, shape(bvals), bvecs.name, shape(bvecs)));
   }
   if (!is_list(bvals)) {
     const char* hint = is_triples(bvals) ? " (it looks like a bvecs file)" : "";
-    refuse(
+    refuse_data(
         fmt::format("{}: contains {}{}, expected b-values as one row or one column", bvals.name, shape(bvals), hint));
   }
   if (is_triples(bvecs)) return;
@@ -48,21 +47,21 @@ void check_shapes(const number_table& bvals, const number_table& bvecs) {
                      : bvecs.columns == 4
                          ? " (it looks like an MRtrix table x y z b; mrconvert -export_grad_fsl converts it)"
                          : "";
-  refuse(fmt::format("{}: contains {}{}, expected directions as three rows or three columns", bvecs.name, shape(bvecs),
-                     hint));
+  refuse_data(fmt::format("{}: contains {}{}, expected directions as three rows or three columns", bvecs.name,
+                          shape(bvecs), hint));
 }
 
 void check_count(const number_table& t, std::size_t found, std::uint64_t volumes) {
   if (found == volumes) return;
-  refuse(fmt::format("{}: contains {} {}, expected {}: one for each volume of the image", t.name, found,
-                     is_list(t) ? "b-values" : "directions", volumes));
+  refuse_data(fmt::format("{}: contains {} {}, expected {}: one for each volume of the image", t.name, found,
+                          is_list(t) ? "b-values" : "directions", volumes));
 }
 
 std::vector<double> b_values(const number_table& t) {
   for (std::size_t k = 0; k < t.values.size(); ++k) {
     const double b = t.values[k];
     if (std::isfinite(b) && b >= 0) continue;
-    refuse(
+    refuse_data(
         fmt::format("{}: line {}: b-value of volume {} (counted from 0) is {}, expected a finite number of at least 0",
                     t.name, t.row_line[k / t.columns], k, b));
   }
@@ -73,15 +72,15 @@ void check_range(const std::vector<double>& b, const std::string& name) {
   const double lowest = *std::min_element(b.begin(), b.end()), highest = *std::max_element(b.begin(), b.end());
   if (highest < smallest_top_b_s_per_mm2) {
     const char* why = highest == 0 ? "no volume is diffusion-weighted" : "ms/um2? multiply by 1000";
-    refuse(fmt::format("{}: the largest b-value is {}, expected at least {} s/mm2: {}", name, highest,
-                       smallest_top_b_s_per_mm2, why));
+    refuse_data(fmt::format("{}: the largest b-value is {}, expected at least {} s/mm2: {}", name, highest,
+                            smallest_top_b_s_per_mm2, why));
   }
   if (highest > largest_top_b_s_per_mm2) {
-    refuse(fmt::format("{}: the largest b-value is {}, expected at most {} s/mm2: s/m2? divide by 1e6", name, highest,
-                       largest_top_b_s_per_mm2));
+    refuse_data(fmt::format("{}: the largest b-value is {}, expected at most {} s/mm2: s/m2? divide by 1e6", name,
+                            highest, largest_top_b_s_per_mm2));
   }
   if (lowest > max_b0_s_per_mm2) {
-    refuse(fmt::format(
+    refuse_data(fmt::format(
         "{}: the smallest b-value is {}, expected at least one volume without diffusion weighting (b up to {} "
         "s/mm2)",
         name, lowest, max_b0_s_per_mm2));
@@ -101,8 +100,8 @@ direction checked_direction(const number_table& t, std::size_t k, direction g, d
   const bool any_infinite = std::any_of(g.begin(), g.end(), [](double v) { return std::isinf(v); });
   const double norm = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
   const auto wrong = [&](const char* expected) {
-    refuse(fmt::format("{}: direction of volume {} (counted from 0, b = {}) is ({}, {}, {}), expected {}", t.name, k, b,
-                       g[0], g[1], g[2], expected));
+    refuse_data(fmt::format("{}: direction of volume {} (counted from 0, b = {}) is ({}, {}, {}), expected {}", t.name,
+                            k, b, g[0], g[1], g[2], expected));
   };
   if (any_infinite || (weighted && std::isnan(norm))) wrong("finite numbers");
   if (weighted && norm == 0) wrong("a unit vector, since b is above 0");

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/portable/gradients.hpp"
+#include "kernels/portable/gradient_table.hpp"
 
 namespace voxherd {
 

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "mpi/comm/session.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {
+
+/// Whether a file is a NIfTI image by its name.
+inline bool is_nifti_name(std::string_view path) { return path.ends_with(".nii") || path.ends_with(".nii.gz"); }
 
 /// Logs the header's warnings.
 void log_warnings(const nifti_header& header);

@@ -1,5 +1,3 @@
-#include "src/scan/inflated_rows.hpp"
-
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
@@ -13,10 +11,9 @@
 #include "core/failure.hpp"
 #include "mpi/comm/node_memory.hpp"
 #include "src/io/input_file.hpp"
-#include "src/scan/host_memory.hpp"
-#include "src/scan/node_cores.hpp"
+#include "src/scan/node_resources.hpp"
 #include "src/scan/row_inflater.hpp"
-#include "src/scan/stored_rows.hpp"
+#include "src/scan/voxel_rows.hpp"
 
 namespace voxherd {
 
@@ -192,7 +189,7 @@ class inflated_rows : public voxel_rows {
   std::array<row_stage, 2> stages_;  ///< contents of the buffers
   std::uint32_t begun_ = 0;
   double seconds_ = 0;
-  std::vector<bytes_after_image> after_;  ///< of each file, written by the inflating threads
+  std::vector<bytes_after_image> after_;  ///< bytes after the image of each file, written by the inflating threads
   std::atomic<bool> stop_{false};
   std::future<void> inflating_;  ///< last member, so that it ends before the members that it uses are destroyed
 };

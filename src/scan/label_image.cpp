@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -14,24 +13,120 @@
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/scan/grid_space.hpp"
 #include "src/scan/image_checks.hpp"
-#include "src/scan/label_lookup.hpp"
 
 namespace voxherd {
+
+namespace {
+
+/// Maps index coordinates of one grid to those of another.
+struct crossing {
+  crossing(const image_grid& from, const image_grid& to) {
+    const grid_space a(from), b(to);
+    turn = product(b.inverse_axes, a.axes_mm);
+    shift = b.to_index(a.origin_mm);
+  }
+  vector3 operator()(const vector3& p) const {
+    vector3 q = shift;
+    for (std::size_t r = 0; r < 3; ++r)
+      for (std::size_t c = 0; c < 3; ++c) q[r] += turn[3 * r + c] * p[c];
+    return q;
+  }
+  matrix3 turn;
+  vector3 shift;
+};
+
+class label_sampler {
+ public:
+  label_sampler(const std::vector<std::int32_t>& labels, const image_grid& of) : labels_(labels), size_(of.size) {}
+
+  /// The label of the voxel that contains the point; 0 outside the image.
+  std::int32_t operator()(const vector3& index) const {
+    std::uint64_t linear = 0;
+    for (std::size_t axis = 3; axis-- > 0;) {
+      // Halfway points belong to the upper voxel; the offset makes this robust against rounding.
+      const double nearest = std::floor(index[axis] + 0.5 + 1e-6);
+      if (!(nearest >= 0 && nearest < static_cast<double>(size_[axis]))) return 0;
+      linear = linear * size_[axis] + static_cast<std::uint64_t>(nearest);
+    }
+    return labels_[linear];
+  }
+
+ private:
+  const std::vector<std::int32_t>& labels_;
+  std::array<std::uint64_t, 3> size_;
+};
+
+/// Sorts the samples and returns the most frequent one.
+std::int32_t mode(std::vector<std::int32_t>& samples) {
+  std::sort(samples.begin(), samples.end());
+  std::int32_t best = 0;
+  std::size_t best_count = 0;
+  for (std::size_t i = 0; i < samples.size();) {
+    std::size_t end = i;
+    while (end < samples.size() && samples[end] == samples[i]) ++end;
+    if (end - i > best_count) {
+      best_count = end - i;
+      best = samples[i];
+    }
+    i = end;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::array<int, 3> samples_per_axis(const image_grid& grid, const image_grid& labels) {
+  const double side = *std::min_element(labels.voxel_size_mm.begin(), labels.voxel_size_mm.end());
+  std::array<int, 3> n{};
+  constexpr double slack = 0.05;  // 2.02 mm over 1 mm gives two, not three
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    n[axis] = static_cast<int>(std::clamp(std::ceil(grid.voxel_size_mm[axis] / side - slack), 1.0, 10.0));
+  return n;
+}
+
+std::vector<std::int32_t> look_up(const std::vector<std::int32_t>& labels, const image_grid& of, const image_grid& grid,
+                                  std::uint64_t& mostly_none) {
+  const label_sampler label_at(labels, of);
+  const crossing to_labels(grid, of);
+  const std::array<int, 3> n = samples_per_axis(grid, of);
+  std::vector<vector3> offsets;
+  for (int k = 0; k < n[2]; ++k)
+    for (int j = 0; j < n[1]; ++j)
+      for (int i = 0; i < n[0]; ++i)
+        offsets.push_back({(i + 0.5) / n[0] - 0.5, (j + 0.5) / n[1] - 0.5, (k + 0.5) / n[2] - 0.5});
+
+  std::vector<std::int32_t> found(grid.voxel_count());
+  std::vector<std::int32_t> samples;
+  mostly_none = 0;
+  for (std::uint64_t v = 0; v < found.size(); ++v) {
+    const std::array<std::uint64_t, 3> at = {v % grid.size[0], v / grid.size[0] % grid.size[1],
+                                             v / (grid.size[0] * grid.size[1])};
+    samples.clear();
+    for (const vector3& o : offsets) {
+      const std::int32_t label = label_at(to_labels(
+          {static_cast<double>(at[0]) + o[0], static_cast<double>(at[1]) + o[1], static_cast<double>(at[2]) + o[2]}));
+      if (label > 0) samples.push_back(label);
+    }
+    if (samples.empty()) continue;
+    mostly_none += 2 * samples.size() < offsets.size() ? 1 : 0;
+    found[v] = mode(samples);
+  }
+  return found;
+}
 
 namespace {
 
 /// float32 represents every integer up to this.
 constexpr std::int32_t largest_label = 1 << 24;
 
-[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
-
 std::int32_t to_label(float value, label_kind kind, std::uint64_t voxel, const std::string& name) {
   if (!std::isfinite(value) || value <= 0) return 0;
   if (kind == label_kind::mask) return 1;
   if (value > static_cast<float>(largest_label) || value != std::floor(value))
-    refuse(fmt::format("{}: voxel {} is {}, expected a parcellation of integers up to {}", name, voxel, value,
-                       largest_label));
+    refuse_data(fmt::format("{}: voxel {} is {}, expected a parcellation of integers up to {}", name, voxel, value,
+                            largest_label));
   return static_cast<std::int32_t>(value);
 }
 
@@ -47,7 +142,7 @@ bool on_same_grid(const nifti_header& h, const image_grid& grid) {
          0.1 * std::min({side[0], side[1], side[2]});
 }
 
-std::string size_text(const image_grid& g) {
+std::string grid_text(const image_grid& g) {
   return fmt::format("{} x {} x {} voxels of {:.3g} x {:.3g} x {:.3g} mm", g.size[0], g.size[1], g.size[2],
                      g.voxel_size_mm[0], g.voxel_size_mm[1], g.voxel_size_mm[2]);
 }
@@ -56,10 +151,10 @@ std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_
   const std::string name = printable(h.path);
   if (on_same_grid(h, grid)) return labels;
   if (has_no_orientation(h))
-    refuse(
+    refuse_data(
         fmt::format("{}: has no orientation (qform_code and sform_code are 0) and has {}, "
                     "expected {}",
-                    name, size_text(h.grid), size_text(grid)));
+                    name, grid_text(h.grid), grid_text(grid)));
   std::uint64_t mostly_none = 0;
   std::vector<std::int32_t> found = look_up(labels, h.grid, grid, mostly_none);
   const auto labelled = found.size() - static_cast<std::size_t>(std::count(found.begin(), found.end(), 0));
@@ -67,9 +162,9 @@ std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_
   spdlog::info(
       "{}: is on another grid ({}); sampled by world coordinates at {} x {} x {} points per voxel, the most "
       "frequent label above 0 is used: {} voxels, {} of them labelled in less than half of their points",
-      name, size_text(h.grid), n[0], n[1], n[2], labelled, mostly_none);
+      name, grid_text(h.grid), n[0], n[1], n[2], labelled, mostly_none);
   if (labelled == 0)
-    refuse(
+    refuse_data(
         fmt::format("{}: none of its labels is inside the image; does it belong to another subject or space?", name));
   return found;
 }
@@ -123,14 +218,14 @@ label_image read_labels(const std::string& path, const image_grid& grid, label_k
   const nifti_header header = read_nifti_header(path);
   log_warnings(header);
   if (header.volumes != 1)
-    refuse(fmt::format("{}: dim[4] is {}, expected 1: {} of one volume", printable(path), header.volumes,
-                       kind == label_kind::mask ? "a mask" : "a parcellation"));
+    refuse_data(fmt::format("{}: dim[4] is {}, expected 1: {} of one volume", printable(path), header.volumes,
+                            kind == label_kind::mask ? "a mask" : "a parcellation"));
   const std::vector<float> values = read_volume(header);
   std::vector<std::int32_t> labels(values.size());
   const std::string name = printable(path);
   for (std::size_t v = 0; v < values.size(); ++v) labels[v] = to_label(values[v], kind, v, name);
   if (std::all_of(labels.begin(), labels.end(), [](std::int32_t l) { return l == 0; }))
-    refuse(fmt::format("{}: 0 of {} voxels are above 0, expected at least one", name, labels.size()));
+    refuse_data(fmt::format("{}: 0 of {} voxels are above 0, expected at least one", name, labels.size()));
   label_image image;
   image.path = path;
   image.label = on_grid(labels, header, grid);
@@ -143,9 +238,10 @@ void check_labels(const label_image& image, const std::vector<std::int32_t>& wan
     if (std::binary_search(image.values.begin(), image.values.end(), l)) continue;
     constexpr std::size_t max_named = 20;
     const std::size_t named = std::min(max_named, image.values.size());
-    refuse(fmt::format("--{} {}: {} does not contain this label; it contains {}{}", option, l, printable(image.path),
-                       fmt::join(image.values.begin(), image.values.begin() + static_cast<long>(named), ", "),
-                       image.values.size() > named ? ", ..." : ""));
+    refuse_data(fmt::format("--{} {}: {} does not contain this label; it contains {}{}", option, l,
+                            printable(image.path),
+                            fmt::join(image.values.begin(), image.values.begin() + static_cast<long>(named), ", "),
+                            image.values.size() > named ? ", ..." : ""));
   }
 }
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/failure.hpp"
-#include "core/readable.hpp"
+#include "core/text.hpp"
 #include "mpi/run/staged_input.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/gradients.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/portable/gradients.hpp"
+#include "kernels/portable/gradient_table.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {

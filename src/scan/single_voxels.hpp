@@ -27,7 +27,7 @@ class single_voxels {
   std::vector<nifti_header> files_;
   std::vector<std::uint64_t> of_interest_;
   std::uint64_t volumes_;
-  std::vector<float> rows_;  ///< of the voxels of interest; empty until they are read
+  std::vector<float> rows_;  ///< rows of the voxels of interest; empty until they are read
 };
 
 }  // namespace voxherd

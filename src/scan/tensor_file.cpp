@@ -2,12 +2,11 @@
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/failure.hpp"
-#include "core/readable.hpp"
+#include "core/text.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -99,6 +98,17 @@ tensor_volume read_tensor_file(const std::string& path, tensor_origin origin) {
   for (std::size_t i = 0; i < v.inside.size(); ++i)
     if (v.inside[i] != 0) rotate_tensor(frame, v.tensor.data() + 6 * i);
   return v;
+}
+
+void warn_repaired(std::uint64_t repaired, const tensor_field::tensor_image& image, double min_eigenvalue,
+                   const char* option) {
+  if (repaired == 0) return;
+  const auto inside =
+      image.inside.size() - static_cast<std::size_t>(std::count(image.inside.begin(), image.inside.end(), 0));
+  spdlog::warn(
+      "{} of {} voxels have a tensor with an eigenvalue of 0 or less; eigenvalues below {:.3g} of the largest one are "
+      "raised to that ({}), and a tensor without any above 0 is replaced by its neighbours' mean",
+      repaired, inside, min_eigenvalue, option);
 }
 
 }  // namespace voxherd

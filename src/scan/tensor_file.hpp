@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/analysis.hpp"
+#include "kernels/tensor_field/field.hpp"
 
 namespace voxherd {
 
@@ -27,5 +28,10 @@ struct tensor_volume {
 /// Reads a tensor file on one rank. Voxels without a valid tensor (all zero, not finite, or trace not positive) are
 /// outside; those that are not all zero are counted in the log. Throws failure (missing_input, bad_data).
 tensor_volume read_tensor_file(const std::string& path, tensor_origin origin);
+
+/// Warns about tensors that the preparation had to change, and says how. `option`: the one that sets the smallest
+/// eigenvalue.
+void warn_repaired(std::uint64_t repaired, const tensor_field::tensor_image& image, double min_eigenvalue,
+                   const char* option);
 
 }  // namespace voxherd

@@ -2,10 +2,17 @@
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
-
 #include <algorithm>
+#include <memory>
+#include <utility>
 
-#include "kernels/geodesic/finsler_fit.hpp"
+#include "core/failure.hpp"
+#include "core/plan.hpp"
+#include "kernels/portable/voxel_status.hpp"
+#include "kernels/tensor/quartic_estimator.hpp"
+#include "kernels/tensor/quartic_fit.hpp"
+#include "kernels/tensor/tensor_estimator.hpp"
+#include "mpi/run/staged_input.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -13,9 +20,178 @@
 #include "src/scan/grid_space.hpp"
 #include "src/scan/mask.hpp"
 #include "src/scan/tensor_file.hpp"
-#include "src/scan/tensor_shares.hpp"
 
 namespace voxherd {
+
+std::size_t place_tensors(const image_grid& grid, std::span<const std::uint64_t> voxels, std::span<const float> tensors,
+                          std::span<const std::uint8_t> status, tensor_field::tensor_image& image) {
+  const matrix3 frame = bvec_frame(grid);
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < voxels.size(); ++i) {
+    const float* d6 = tensors.data() + 6 * i;
+    const auto outcome = static_cast<voxel_status>(status[i]);
+    const bool fitted = outcome == voxel_status::fitted || outcome == voxel_status::not_physical;
+    if (!fitted || !(d6[0] + d6[3] + d6[5] > 0)) {
+      ++left;
+      continue;
+    }
+    float* place = image.tensor.data() + 6 * voxels[i];
+    std::copy(d6, d6 + 6, place);
+    rotate_tensor(frame, place);
+    image.inside[voxels[i]] = 1;
+  }
+  return left;
+}
+
+kept_signals keep_signals(const session& s, dwi_series& dwi, const std::vector<std::uint8_t>& inside) {
+  constexpr std::uint64_t most = 32768;
+  const auto& voxels = dwi.item_voxels();
+  const std::size_t width = dwi.floats_per_item();
+  kept_signals kept;
+  kept.gradients = dwi.gradients();
+  kept.gradient_deviation = dwi.has_gradient_deviation();
+  for (const std::uint64_t v : voxels)
+    if (inside[v] != 0) kept.voxels.push_back(v);
+  kept.rows.reserve(kept.voxels.size() * width);
+  std::vector<float> piece(std::min<std::uint64_t>(most, voxels.size()) * width);
+  const auto keep = [&](std::uint64_t first, std::uint64_t last) {
+    const batch part{0, first, last - first};
+    dwi.load(part, piece);
+    for (std::uint64_t i = 0; i < part.item_count; ++i) {
+      if (inside[voxels[first + i]] == 0) continue;
+      const float* row = piece.data() + i * width;
+      kept.rows.insert(kept.rows.end(), row, row + width);
+    }
+  };
+  for_each_stage(s, dwi, voxels.size(), [&](std::uint64_t first, std::uint64_t last) {
+    s.agree([&] {
+      for (; first < last; first += most) keep(first, std::min(last, first + most));
+    });
+  });
+  return kept;
+}
+
+namespace {
+
+constexpr std::uint64_t batch_items = 32768;  // as in a run; enough for a GPU
+
+/// First item of a rank's share; for rank s.size(), the end.
+std::uint64_t share_begin(const session& s, std::uint64_t items, int rank) {
+  return items * static_cast<std::uint64_t>(rank) / static_cast<std::uint64_t>(s.size());
+}
+
+/// This rank's part of the items.
+struct item_share {
+  std::uint64_t first = 0, count = 0;
+};
+
+item_share rank_share(const session& s, std::uint64_t first, std::uint64_t last) {
+  const std::uint64_t own = share_begin(s, last - first, s.rank());
+  return {first + own, share_begin(s, last - first, s.rank() + 1) - own};
+}
+
+/// Fits a share, one batch after another: fit(count, rows, first row of the share). A batch that does not fit in device
+/// memory is fitted in pieces.
+template <class Solver, class Fit>
+void fit_share(dwi_series& dwi, const item_share& share, Solver& solver, Fit fit) {
+  std::vector<float> rows(std::min(batch_items, share.count) * dwi.floats_per_item());
+  pieces_that_fit pieces;
+  for (std::uint64_t at = 0; at < share.count; at += batch_items) {
+    const batch part{0, share.first + at, std::min(batch_items, share.count - at)};
+    dwi.load(part, rows);
+    pieces.run(
+        part.item_count,
+        [&](std::uint64_t first, std::uint64_t count) {
+          fit(count, rows.data() + first * dwi.floats_per_item(), at + first);
+        },
+        [&] { solver.release_memory(); });
+  }
+}
+
+template <class T>
+void append(std::vector<T>& all, std::vector<T> more) {
+  if (all.empty()) {
+    all = std::move(more);
+  } else {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+}
+
+/// Fits the shares of all ranks, stage by stage of the input; own(share) fits this rank's.
+template <class Own>
+fitted_tensors fit_stages(const session& s, dwi_series& dwi, Own own) {
+  fitted_tensors all;
+  for_each_stage(s, dwi, dwi.item_voxels().size(), [&](std::uint64_t first, std::uint64_t last) {
+    fitted_tensors part;
+    s.agree([&] { part = own(rank_share(s, first, last)); });
+    append(all.tensor, s.all_gather(part.tensor));
+    append(all.quartic, s.all_gather(part.quartic));
+    append(all.status, s.all_gather(part.status));
+  });
+  return all;
+}
+
+}  // namespace
+
+fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d) {
+  if (!determines_tensor(dwi.gradients()))
+    throw failure(exit_status::bad_data,
+                  "--bvecs: the gradients do not determine a tensor (it needs b=0 and at least six directions that are "
+                  "not all in one plane or on one cone); use another series");
+  std::unique_ptr<tensor_solver> solver;  // created while a compressed series is inflated
+  s.agree([&] {
+    use_device(d);
+    tensor_settings settings;
+    settings.gradient_deviation = dwi.has_gradient_deviation();
+    solver = make_voxelwise_solver(d, tensor_estimator(dwi.gradients(), settings));
+  });
+  return fit_stages(s, dwi, [&](const item_share& share) {
+    fitted_tensors own{std::vector<float>(6 * share.count), {}, std::vector<std::uint8_t>(share.count)};
+    fit_share(dwi, share, *solver, [&](std::size_t items, const float* rows, std::size_t at) {
+      tensor_solver::outputs out;
+      out.set<"tensor">(own.tensor.data() + 6 * at);
+      out.set<"status">(own.status.data() + at);
+      solver->fit(items, rows, out);
+    });
+    return own;
+  });
+}
+
+fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d) {
+  if (dwi.has_gradient_deviation())
+    throw failure(exit_status::usage, "--grad-dev: not supported with --form finsler4; leave it out");
+  if (!determines_quartic(dwi.gradients(), {}))
+    throw failure(
+        exit_status::bad_data,
+        "--bvecs: the gradients do not determine a fourth-order norm (it needs b=0 and at least 15 directions "
+        "of the largest b); use another series, or --form hamiltonian");
+  std::unique_ptr<quartic_solver> solver;
+  s.agree([&] {
+    use_device(d);
+    solver = make_voxelwise_solver(d, quartic_estimator(dwi.gradients(), {}));
+  });
+  std::vector<float> mixed;
+  fitted_tensors all = fit_stages(s, dwi, [&](const item_share& share) {
+    fitted_tensors own{std::vector<float>(6 * share.count), std::vector<float>(15 * share.count),
+                       std::vector<std::uint8_t>(share.count)};
+    const std::size_t before = mixed.size();
+    mixed.resize(before + share.count);
+    fit_share(dwi, share, *solver, [&](std::size_t items, const float* rows, std::size_t at) {
+      quartic_solver::outputs out;
+      out.set<"tensor">(own.tensor.data() + 6 * at);
+      out.set<"quartic">(own.quartic.data() + quartic_size * at);
+      out.set<"mixed">(mixed.data() + before + at);
+      out.set<"status">(own.status.data() + at);
+      solver->fit(items, rows, out);
+    });
+    return own;
+  });
+  mixed = s.all_gather(mixed);
+  const auto repaired = std::count_if(mixed.begin(), mixed.end(), [](float part) { return part > 0; });
+  spdlog::info("fourth-order norms: {} of {} voxels were made convex by adding part of their tensor's norm", repaired,
+               mixed.size());
+  return all;
+}
 
 namespace {
 
@@ -31,13 +207,9 @@ tensor_origin read_origin(const tensor_source_request& request) {
   refuse(fmt::format("--tensor-from is missing: the order and axes of {}, fsl or mrtrix", printable(request.tensor)));
 }
 
-/// Either a series or a file, and only options that belong to it.
 void check_source(const tensor_source_request& request, const given_options& given) {
-  const bool has_series = !request.series.dwi.empty(), has_file = !request.tensor.empty();
-  if (!has_file && !has_series) refuse("give --dwi (a diffusion-weighted series) or --tensor (diffusion tensors)");
-  if (has_file && has_series) refuse("--dwi and --tensor exclude each other; give one");
-  if (has_series) return option::refuse_given(given, "tensor-from", "without --tensor");
-  for (const char* name : {"bvals", "bvecs", "grad-dev"}) option::refuse_given(given, name, "with --tensor");
+  if (request.tensor.empty()) return;
+  option::refuse_given(given, "grad-dev", "with --tensor");
   (void)read_origin(request);
 }
 
@@ -117,7 +289,7 @@ tensor_source from_dwi(const session& s, const tensor_source_request& request, s
                  voxels.size());
   if (wanted.quartics) {
     source.quartics.assign(15 * source.grid.voxel_count(), 0);
-    geodesic::rotate_quartics(bvec_frame(source.grid), fitted.quartic);
+    rotate_quartics(bvec_frame(source.grid), fitted.quartic);
     for (std::size_t i = 0; i < voxels.size(); ++i)
       if (source.image.inside[voxels[i]] != 0)
         std::copy_n(fitted.quartic.data() + 15 * i, 15, source.quartics.data() + 15 * voxels[i]);
@@ -142,7 +314,11 @@ const option_table<tensor_source_request>& tensor_source_options() {
                {"tensor-from",
                 &T::tensor_from,
                 {{"voxherd", tensor_origin::voxherd}, {"fsl", tensor_origin::fsl}, {"mrtrix", tensor_origin::mrtrix}},
-                {.text = "order and axes of --tensor", .standard = "voxherd for .h5 files", .stored = always}}})
+                {.text = "order and axes of --tensor",
+                 .standard = "voxherd for .h5 files",
+                 .stored = always,
+                 .needs = "tensor"}}})
+          .one_of({"dwi bvals bvecs", "tensor"})
           .check(check_source);
   return table;
 }

@@ -1,25 +1,63 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/analysis.hpp"
 #include "core/device.hpp"
 #include "core/options.hpp"
+#include "kernels/portable/gradient_table.hpp"
 #include "kernels/tensor_field/field.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/scan/dwi.hpp"
 #include "src/scan/tensor_file.hpp"
-#include "src/scan/tensor_placing.hpp"
 
 namespace voxherd {
+
+/// Rotates tensors from the bvec frame (6 per voxel) to world axes, writes them into an image and marks their voxels as
+/// inside. Skips voxels that were not fitted (`status`: voxel_status) or whose trace is not positive, and returns their
+/// number. `voxels`: linear indices.
+std::size_t place_tensors(const image_grid& grid, std::span<const std::uint64_t> voxels, std::span<const float> tensors,
+                          std::span<const std::uint8_t> status, tensor_field::tensor_image& image);
+
+/// The signals of the voxels that have a tensor.
+struct kept_signals {
+  std::vector<std::uint64_t> voxels;  ///< linear indices, increasing
+  std::vector<float> rows;            ///< K per voxel, then the 9 of the gradient deviation if given
+  gradient_table gradients;
+  bool gradient_deviation = false;
+};
+
+/// Loads the signals of all voxels that are inside, on this rank. Collective. Throws failure (disk, or as
+/// await_stage_or_throw()).
+kept_signals keep_signals(const session& s, dwi_series& dwi, const std::vector<std::uint8_t>& inside);
+
+/// Fitted tensors, one row per item: xx, xy, xz, yy, yz, zz in the bvec frame, mm2/s; zero if `status` (voxel_status)
+/// is not `fitted`.
+struct fitted_tensors {
+  std::vector<float> tensor;
+  std::vector<float> quartic;  ///< 15 per item; only from fit_norms()
+  std::vector<std::uint8_t> status;
+};
+
+/// Fits tensors by iteratively reweighted least squares with two refits, the default of `voxherd tensor`. Each rank
+/// fits an equal share of the voxels on its device; all ranks get all rows. Collective. Throws failure (bad_data) if
+/// the gradients do not determine a tensor.
+fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d);
+
+/// Fits tensors and the fourth-order norm of each voxel (kernels/tensor/quartic_fit.hpp); logs how many norms had to
+/// be made convex. Throws failure (bad_data) if the gradients do not determine a norm.
+fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d);
 
 /// The input of an analysis of tensors; the same on every rank.
 struct tensor_source {
   tensor_field::tensor_image image;  ///< along world axes
-  std::vector<float> quartics;       ///< if requested: (nz, ny, nx, 15) as in finsler_fit.hpp, along world axes
+  std::vector<float> quartics;       ///< if requested: (nz, ny, nx, 15) as in quartic_fit.hpp, along world axes
   kept_signals signals;              ///< if requested
   image_grid grid;
   nlohmann::json provenance;  ///< paths, sizes, fingerprints and image header, as dwi_series::provenance()
@@ -38,7 +76,7 @@ const option_table<tensor_source_request>& tensor_source_options();
 /// Additional inputs; available only from a diffusion-weighted series.
 struct tensor_extras {
   bool quartics = false;  ///< fourth-order norms
-  bool signals = false;   ///< of all voxels, on every rank
+  bool signals = false;   ///< whether all voxels' signals are read, on every rank
 };
 
 /// This rank's device, chosen when it is needed. Collective.

@@ -1,10 +1,12 @@
 #include "src/scan/voxel_rows.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
+#include "core/failure.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti_convert.hpp"
-#include "src/scan/inflated_rows.hpp"
 #include "src/scan/transpose.hpp"
 
 namespace voxherd {
@@ -142,6 +144,13 @@ class plain_rows : public voxel_rows {
 };
 
 }  // namespace
+
+void check_room(const batch& b, std::size_t items, std::size_t stride, std::span<const float> out) {
+  if (b.first_item + b.item_count <= items && b.item_count * stride <= out.size()) return;
+  throw failure(exit_status::internal_error,
+                fmt::format("batch {}: {} items from {} do not fit {} voxels and {} floats", b.number, b.item_count,
+                            b.first_item, items, out.size()));
+}
 
 std::unique_ptr<voxel_rows> open_plain_rows(const std::vector<nifti_header>& files,
                                             const std::vector<std::uint64_t>& voxels) {

@@ -2,9 +2,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
-#include "core/item_input.hpp"
+#include "core/analysis.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/io/nifti/nifti.hpp"
 
@@ -18,6 +19,10 @@ class voxel_rows : public staged_input {
   /// (disk).
   virtual void load(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) = 0;
 };
+
+/// Throws failure (internal_error) if a batch is not of these `items`, or its rows of `stride` floats do not fit in
+/// `out`.
+void check_room(const batch& b, std::size_t items, std::size_t stride, std::span<const float> out);
 
 /// Opens uncompressed files on one grid; each load() reads its own voxels from each volume. `voxels` (increasing linear
 /// indices) must outlive the result.
@@ -42,5 +47,11 @@ struct voxel_run {
 };
 /// Finds the runs of items [first, last).
 std::vector<voxel_run> find_runs(const std::vector<std::uint64_t>& voxels, std::uint64_t first, std::uint64_t last);
+
+/// Starts inflating files of which some are .nii.gz. The first rank of each node reads them once per stage of at most
+/// `max_items` voxels into memory shared by the node's ranks. The first stage starts immediately. `voxels` must outlive
+/// the result. Collective over all ranks. Throws failure (disk), the same on every rank.
+std::unique_ptr<voxel_rows> start_inflating(const session& s, const std::vector<nifti_header>& files,
+                                            const std::vector<std::uint64_t>& voxels, std::uint64_t max_items);
 
 }  // namespace voxherd

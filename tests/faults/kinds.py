@@ -182,7 +182,7 @@ class ReplacedInput(Fault):
 
 
 class DeviceMemory(Fault):
-    """One allocation of device memory fails on each rank (tests/support/tools/device_faults.cpp)."""
+    """One allocation of device memory fails on each rank (tests/run/tools/device_faults.cpp)."""
 
     name, statuses = "device-memory", {COMPLETE, DEVICE}
 

@@ -15,6 +15,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
+import helper_folders  # noqa: F401, adds the folders of the other modules
+
 from cases import HARMLESS, VERDICTS, Case
 from kinds import kinds
 from studies import STUDIES, Studies

@@ -1,6 +1,9 @@
 """Contents of result files. Not a test itself."""
+import contextlib
 import hashlib
 import json
+import os
+import subprocess
 import sys
 
 try:
@@ -8,6 +11,14 @@ try:
 except ImportError:
     print("skipped: python3-h5py is not installed")
     sys.exit(77)
+
+
+@contextlib.contextmanager
+def changed_tables(path):
+    """An HDF5 file that is changed as another program might do it, and then accepted by voxherd."""
+    with h5py.File(path, "r+") as file:
+        yield file
+    subprocess.run([os.environ["VOXHERD"], "verify", path, "--accept"], capture_output=True, check=False)
 
 
 def digest(path):

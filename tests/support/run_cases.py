@@ -8,6 +8,8 @@ import os
 import sys
 import unittest
 
+import helper_folders  # noqa: F401, adds the folders of what the cases import
+
 
 def exit_status(result):
     if not result.wasSuccessful() or result.testsRun + len(result.skipped) == 0:

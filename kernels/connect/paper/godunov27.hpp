@@ -119,7 +119,7 @@ struct godunov27 {
 
   Number s_[6];
   Number per_s_[3];  ///< 1 / S_dd
-  Number det_;       ///< of S
+  Number det_;       ///< determinant of S
   Number step_[3];   ///< sqrt(G_dd), G = S^-1: the cost of a voxel along each axis
 };
 

@@ -150,7 +150,7 @@ struct hopf_lax26 {
 
   Number s_[6];
   Number per_s_[3];  ///< 1 / S_dd
-  Number det_;       ///< of S
+  Number det_;       ///< determinant of S
   Number min_step_;  ///< lower bound of the cost from the surface: sqrt(S_dd) is the speed across axis d
 };
 

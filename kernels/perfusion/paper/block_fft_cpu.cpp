@@ -2,7 +2,6 @@
 #include "kernels/perfusion/lane_fit.hpp"
 #include "kernels/perfusion/paper/block_fft_fit.hpp"
 #include "kernels/perfusion/paper/block_fft_model.hpp"
-#include "kernels/perfusion/thread_team.hpp"
 
 namespace voxherd::perfusion {
 

@@ -1,6 +1,6 @@
 #include "kernels/perfusion/paper/block_fft_cuda.cuh"
 
-#include "kernels/device/each_cuda.cuh"
+#include "kernels/device/launch.cuh"
 
 namespace voxherd::perfusion {
 

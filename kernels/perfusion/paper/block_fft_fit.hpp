@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "kernels/perfusion/curves.hpp"
 #include "kernels/perfusion/fit_arrays.hpp"
 #include "kernels/perfusion/fit_limits.hpp"
 #include "kernels/perfusion/samples.hpp"
+#include "kernels/perfusion/time_course.hpp"
 
 namespace voxherd::perfusion {
 

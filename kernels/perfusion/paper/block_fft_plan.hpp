@@ -35,7 +35,7 @@ template <class Number>
 struct complex_number {
   Number re, im;
 };
-/// As one load or store of 16 bytes.
+/// Aligned, so that one instruction loads or stores its 16 bytes.
 template <>
 struct alignas(16) complex_number<double> {
   double re, im;

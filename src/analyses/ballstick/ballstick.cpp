@@ -14,63 +14,48 @@ namespace voxherd {
 
 namespace {
 
-using ballstick::field;
-
 class ballstick_runner final : public batch_runner {
  public:
-  ballstick_runner(std::unique_ptr<ballstick::estimator> estimator, const std::vector<field>& fields,
+  ballstick_runner(std::unique_ptr<ballstick::estimator> estimator, const ballstick::output_settings& settings,
                    const std::vector<std::uint64_t>& voxels)
-      : estimator_(std::move(estimator)), fields_(fields), voxels_(voxels) {}
+      : estimator_(std::move(estimator)),
+        chosen_(chosen_outputs<ballstick::posterior_outputs>(settings)),
+        voxels_(voxels) {}
 
   void run(const batch& items, std::span<const std::byte> input,
            std::span<const std::span<std::byte>> outputs) override {
-    ballstick::result_view out;
-    for (std::size_t i = 0; i < fields_.size(); ++i) out.array[fields_[i].id] = outputs[i].data();
     estimator_->run(items.item_count, voxels_.data() + items.first_item, reinterpret_cast<const float*>(input.data()),
-                    out);
+                    arrays_in<ballstick::posterior_outputs>(outputs, chosen_));
   }
   void release_memory() override { estimator_->release_memory(); }
 
  private:
   std::unique_ptr<ballstick::estimator> estimator_;
-  const std::vector<field>& fields_;
+  output_choice<ballstick::posterior_outputs> chosen_;
   const std::vector<std::uint64_t>& voxels_;
 };
 
 class ballstick_analysis final : public voxelwise_base<dwi_series> {
  public:
-  ballstick_analysis(dwi_series& dwi, const device& d, const ballstick::settings& settings, bool all_samples)
-      : voxelwise_base("ballstick", dwi, d),
-        settings_(settings),
-        fields_(ballstick::list_outputs(settings, all_samples)) {}
+  ballstick_analysis(dwi_series& dwi, const device& d, const ballstick::output_settings& settings)
+      : voxelwise_base("ballstick", dwi, d), settings_(settings) {}
 
-  std::vector<output_spec> outputs() const override {
-    std::vector<output_spec> list;
-    for (const field& f : fields_) list.push_back(f.spec);
-    return list;
-  }
+  std::vector<output_spec> outputs() const override { return ballstick::list_outputs(settings_); }
 
   std::size_t device_bytes_per_item() const override {
-    return ballstick::device_bytes_per_voxel(settings_, input_.measurements(), input_.has_gradient_deviation());
+    return ballstick::device_bytes_per_voxel(settings_.chain, input_.measurements(), input_.has_gradient_deviation());
   }
   std::unique_ptr<batch_runner> make_runner() const override {
     return std::make_unique<ballstick_runner>(
-        ballstick::make_estimator(device_, input_.gradients(), settings_, input_.has_gradient_deviation()), fields_,
-        input_.item_voxels());
+        ballstick::make_estimator(device_, input_.gradients(), settings_.chain, input_.has_gradient_deviation()),
+        settings_, input_.item_voxels());
   }
   // A voxel with more than 144 measurements uses a complete warp, so that half as many voxels fill a GPU.
   std::uint64_t last_items_per_batch() const override { return input_.measurements() > 144 ? 2048 : 4096; }
 
  private:
-  ballstick::settings settings_;
-  std::vector<field> fields_;
+  ballstick::output_settings settings_;
 };
-
-std::vector<output_spec> default_outputs() {
-  std::vector<output_spec> specs;
-  for (const field& f : ballstick::list_outputs(ballstick::settings{}, false)) specs.push_back(f.spec);
-  return specs;
-}
 
 /// Throws failure (bad_data) if the series cannot determine the model.
 void check_measurements(const ballstick::settings& settings, const gradient_table& gradients, const std::string& dwi) {
@@ -119,17 +104,16 @@ exit_status run_ballstick(session& s, const ballstick_request& request) {
   add_stored(ballstick_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
 
-  const chosen_device d = choose_device(s, request.run);  // CUDA has started meanwhile
-  ballstick_analysis fibres(dwi, d, settings, request.model.all_samples);
+  const device d = choose_device(s, request.run);  // CUDA has started meanwhile
+  ballstick_analysis fibres(dwi, d, {settings, request.model.all_samples});
   return run(s, fibres, how, hooks_for(d));
 }
 
 extern const command ballstick_command = make_command<ballstick_options, run_ballstick>(
     {"ballstick", "fibre orientations of the ball & stick model by Metropolis sampling",
-     "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", "",
      "voxherd ballstick --dwi data.nii.gz --bvals bvals --bvecs bvecs \\\n"
      "  --mask mask.nii.gz --fibres 2 --out fibres.h5\n"
      "voxherd export fibres.h5 --to fsl subject.bedpostX"},
-    default_outputs);
+    [] { return ballstick::list_outputs({}); });
 
 }  // namespace voxherd

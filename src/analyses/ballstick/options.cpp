@@ -16,11 +16,7 @@ void check_model(const ballstick_model_request& r, const given_options&) {
   if (r.sample_every > r.sampled_jumps)
     option::refuse(
         fmt::format("--sample-every {}: expected 1 to {}, the number of --jumps", r.sample_every, r.sampled_jumps));
-  if (r.no_relevance && r.all_relevance) option::refuse("--no-ard and --all-ard exclude each other; give one");
-  if (r.unattenuated_relevance && !r.unattenuated) option::refuse("--f0-ard has no meaning without --f0; add --f0");
 }
-
-bool is_zeppelin(const ballstick_model_request& r) { return r.model == static_cast<int>(diffusion_model::zeppelin); }
 
 }  // namespace
 
@@ -50,32 +46,33 @@ const option_table<ballstick_model_request>& ballstick_model_options() {
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .group("Model", {
-      {"fibres", &T::fibres, range{1, ballstick::max_fibres}, {.text = "fibres per voxel", .stored = always}},
+      {"fibres", &T::fibres, range{1, ballstick::max_fibres}, {.text = "number of fibres per voxel", .stored = always}},
       {"model", &T::model, range{1, 3},
        {.text = "1: one diffusivity; 2: Gamma-distributed diffusivity; 3: zeppelins", .stored = always}},
       {"noise", &T::noise, {{"gaussian", noise_model::gaussian}, {"rician", noise_model::rician}},
        {.text = "noise model", .stored = always}},
       {"ard-weight", &T::relevance_weight, range{0, 1000},
-       {.text = "weight of the relevance prior (automatic relevance determination)", .stored = always}},
+       {.text = "weight of the relevance prior (automatic relevance determination)", .stored = always, .paper = true}},
       {"no-ard", &T::no_relevance, {.text = "use no relevance prior", .stored = always}},
       {"all-ard", &T::all_relevance, {.text = "use the relevance prior on the first fibre too", .stored = always}},
       {"f0", &T::unattenuated, {.text = "add a compartment without attenuation", .stored = always}},
       {"f0-ard", &T::unattenuated_relevance,
-       {.text = "use the relevance prior on that compartment (with --f0)", .stored = always}},
+       {.text = "use the relevance prior on that compartment", .stored = always, .needs = "f0"}},
       {"ratio-mean", &T::ratio_mean, range{0.001, 1},
-       {.text = "prior mean of perpendicular over parallel diffusivity (model 3)", .stored = is_zeppelin}},
+       {.text = "prior mean of perpendicular over parallel diffusivity", .stored = if_it_applies, .needs = "model=3", .paper = true}},
       {"ratio-std", &T::ratio_std, range{0.0001, 1},
-       {.text = "prior standard deviation of that ratio (model 3)", .stored = is_zeppelin}}})
+       {.text = "prior standard deviation of that ratio", .stored = if_it_applies, .needs = "model=3", .paper = true}}})
     .group("Sampling", {
       {"burn-in", &T::burn_in_jumps, range{0, max_jumps}, {.text = "jumps before sampling", .stored = always}},
       {"jumps", &T::sampled_jumps, range{1, max_jumps}, {.text = "jumps while sampling", .stored = always}},
       {"sample-every", &T::sample_every, range{1, max_jumps},
        {.text = "jumps per stored sample, at most --jumps", .stored = always}},
       {"adapt-every", &T::adapt_every, range{1, max_jumps},
-       {.text = "jumps between adaptations of the step sizes", .stored = always}},
-      {"seed", &T::seed, at_least(0), {.text = "random seed", .stored = always}},
+       {.text = "jumps between adaptations of the step sizes", .stored = always, .paper = true}},
+      {"random-seed", &T::seed, at_least(0), {.text = "random seed", .stored = always}},
       {"all-samples", &T::all_samples,
        {.text = "also store the samples of S0, d, d_std, R, f0 and tau", .stored = always}}})
+    .at_most_one_of({"no-ard", "all-ard"})
     .check(check_model);
   // clang-format on
   return table;

@@ -1,3 +1,5 @@
+#include "src/analyses/common/choose_device.hpp"
+
 #include <fmt/core.h>
 #include <omp.h>
 #include <sched.h>
@@ -6,15 +8,180 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <functional>
 #include <future>
+#include <optional>
 #include <set>
+#include <string>
 #include <thread>
 
-#include "src/analyses/common/own_gpu.hpp"
-#include "src/analyses/common/run_options.hpp"
+#include "core/device_choice.hpp"
+#include "mpi/comm/session.hpp"
 
 namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Names in a folder; none if it cannot be read.
+template <class Check>
+int count_entries(const fs::path& folder, const Check& check) {
+  std::error_code none;
+  int count = 0;
+  for (fs::directory_iterator at(folder, none), end; !none && at != end; at.increment(none)) count += check(at->path());
+  return none ? 0 : count;
+}
+
+/// /dev/nvidia0, but not /dev/nvidiactl. Opening it would wake the GPU; access() asks control groups too.
+bool is_accessible_gpu(const fs::path& file) {
+  constexpr std::string_view prefix = "nvidia";
+  const std::string name = file.filename();
+  const bool numbered =
+      name.size() > prefix.size() && name.starts_with(prefix) &&
+      std::all_of(name.begin() + prefix.size(), name.end(), [](unsigned char c) { return isdigit(c); });
+  return numbered && access(file.c_str(), R_OK | W_OK) == 0;
+}
+
+bool has_mig_instances(const fs::path& capabilities) {
+  const auto is_instance = [](const fs::path& path) { return path.filename().string().starts_with("gi"); };
+  return count_entries(capabilities, [&](const fs::path& gpu) { return count_entries(gpu / "mig", is_instance) > 0; }) >
+         0;
+}
+
+/// The device files that permissions and control groups allow, if the driver knows as many GPUs.
+int count_accessible_gpus(const std::string& root) {
+  const int files = count_entries(root + "/dev", is_accessible_gpu);
+  const fs::path driver = root + "/proc/driver/nvidia/gpus";
+  std::error_code none;
+  if (!fs::is_directory(driver, none)) return files;  // in some sandboxes
+  const int known = count_entries(driver, [](const fs::path&) { return true; });
+  return files <= known ? files : 0;  // else there are device files of missing GPUs
+}
+
+/// Whether the multi-process service (MPS) runs, or a GPU is partitioned (MIG).
+bool are_gpus_renumbered(const std::string& root) {
+  std::error_code none;
+  return std::getenv("CUDA_MPS_PIPE_DIRECTORY") != nullptr || fs::exists(root + "/tmp/nvidia-mps", none) ||
+         has_mig_instances(root + "/proc/driver/nvidia/capabilities");
+}
+
+}  // namespace
+
+gpu_file_functions gpu_files{count_accessible_gpus, are_gpus_renumbered};
+
+namespace {
+
+constexpr const char* visible_devices = "CUDA_VISIBLE_DEVICES";
+
+std::optional<std::string> read_variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+/// What this process has done; the environment is the process's too.
+struct shown_gpus {
+  offered_gpus before;
+  int node_rank = 0;
+  bool only_own = false;
+};
+
+shown_gpus& shown() {
+  static shown_gpus state;
+  return state;
+}
+
+/// Starts CUDA and opens a GPU in threads of their own, while inputs are read. Errors are left to the first user of a
+/// GPU.
+class gpu_waker {
+ public:
+  void find_gpus() {
+    if (finding_.valid()) return;
+    finding_ = std::async(std::launch::async, [] { attempt([] { visible_gpus(); }); });
+  }
+  void open(const device& d) {
+    if (opening_.valid() && opened_ == d.cuda_ordinal) return;
+    opened_ = d.cuda_ordinal;
+    opening_ = std::async(std::launch::async, [d, finding = finding_] {
+      if (finding.valid()) finding.wait();
+      attempt([&] { free_device_bytes(d); });
+    });
+  }
+  void await_gpus() const {
+    if (finding_.valid()) finding_.wait();
+  }
+
+ private:
+  template <class Work>
+  static void attempt(const Work& work) {
+    try {
+      work();
+    } catch (const device_error&) {
+    }
+  }
+
+  std::shared_future<void> finding_;
+  std::future<void> opening_;
+  int opened_ = 0;  ///< number of the GPU that `opening_` opens
+};
+
+/// Made when it is first used, so that it is destroyed, and waits for its threads, before CUDA ends.
+gpu_waker& waker() {
+  static gpu_waker one;
+  return one;
+}
+
+}  // namespace
+
+void show_only_own_gpu() {
+  const auto node_rank = launched_node_rank(read_variable);
+  if (!node_rank) return;
+  const offered_gpus offered{read_variable(visible_devices), gpu_files.accessible(""), gpu_files.are_renumbered("")};
+  const auto own = only_own_gpu(offered, *node_rank);
+  if (!own) return;
+  shown() = {offered, *node_rank, true};
+  setenv(visible_devices, own->c_str(), 1);
+}
+
+void confirm_own_gpu(const session& s) {
+  struct choice {
+    std::size_t listed;
+    int accessible;
+    bool only_own, is_node_rank;
+    bool operator==(const choice&) const = default;
+  };
+  const shown_gpus& own = shown();
+  const choice mine{std::hash<std::string>()(own.before.listed.value_or("all")), own.before.accessible, own.only_own,
+                    own.node_rank == s.node_rank()};
+  for (const choice& other : s.node_all_gather(mine)) {
+    if (!(other == mine) || !other.is_node_rank) {
+      show_all_gpus();
+      return;
+    }
+  }
+}
+
+bool show_all_gpus() {
+  if (!shown().only_own) return false;
+  shown().only_own = false;
+  spdlog::debug("all GPUs of {} are visible again", shown().before.listed.value_or("the node"));
+  if (shown().before.listed) {
+    setenv(visible_devices, shown().before.listed->c_str(), 1);
+  } else {
+    unsetenv(visible_devices);
+  }
+  return true;
+}
+
+void wake_gpu() {
+  if (!built_with_cuda()) return;
+  waker().find_gpus();
+  if (shown().only_own) waker().open({backend::cuda, 1, 0});
+}
 
 namespace {
 
@@ -32,7 +199,7 @@ std::string uuid_text(const uuid& id) {
 constexpr int cores_of_gpu_rank = 2;
 
 struct core_share {
-  int threads = 1;  ///< of this rank
+  int threads = 1;  ///< number of threads of this rank
   int of_node = 0;  ///< cores that the ranks of the node may use; 0: unknown
 };
 
@@ -58,8 +225,8 @@ core_share share_cores(const session& s, bool drives_gpu = false) {
 }
 
 /// `drives_gpu`: see share_cores(). Collective within the node.
-chosen_device cpu_device(const session& s, const run_request& request, bool drives_gpu = false) {
-  chosen_device d;
+device cpu_device(const session& s, const run_request& request, bool drives_gpu = false) {
+  device d;
   d.threads = request.threads;
   if (request.threads > 0) return d;
   const core_share share = share_cores(s, drives_gpu);
@@ -73,7 +240,7 @@ chosen_device cpu_device(const session& s, const run_request& request, bool driv
 
 /// Where CUDA rejects the one GPU that was made visible, all that it sees.
 std::vector<gpu> find_gpus(std::string* why_none) {
-  await_gpus();
+  waker().await_gpus();
   std::vector<gpu> gpus = visible_gpus(why_none);
   if (gpus.empty() && show_all_gpus()) gpus = visible_gpus(why_none);
   return gpus;
@@ -115,20 +282,8 @@ std::size_t first_free(const session& s, const std::vector<gpu>& own) {
   return own.size();
 }
 
-/// Starts to open the GPU's context, which takes 0.1 s or more, while headers and masks are read. Errors are reported
-/// to the first user of the GPU.
-void open_context(const device& d) {
-  static std::future<void> opening;  // if the GPU was never used, the end of the process waits for it
-  opening = std::async(std::launch::async, [d] {
-    try {
-      free_device_bytes(d);
-    } catch (const device_error&) {
-    }
-  });
-}
-
 /// --backend mixed.
-chosen_device gpu_or_cores(const session& s, const run_request& request) {
+device gpu_or_cores(const session& s, const run_request& request) {
   std::string why_none;
   std::vector<gpu> gpus;
   s.agree([&] { gpus = find_gpus(&why_none); });
@@ -144,20 +299,20 @@ chosen_device gpu_or_cores(const session& s, const run_request& request) {
     spdlog::info("{} ranks compute on GPUs, {} on CPU cores: rounding differs with the device that computed a voxel",
                  ranks[0], ranks[1]);
   }
-  chosen_device d = cpu_device(s, request, has_gpu);
+  device d = cpu_device(s, request, has_gpu);
   d.among_others = true;
   if (!has_gpu) return d;
-  d.threads = device{}.threads;
+  d.threads = device().threads;
   d.kind = backend::cuda;
   d.cuda_ordinal = gpus[place].ordinal;
   s.note_stage("GPU chosen");
-  open_context(d);
+  waker().open(d);
   return d;
 }
 
 }  // namespace
 
-chosen_device choose_device(const session& s, const run_request& request) {
+device choose_device(const session& s, const run_request& request) {
   const backend_choice choice = request.backend;
   const bool is_automatic = choice == backend_choice::automatic;
   if (choice == backend_choice::mixed) return gpu_or_cores(s, request);
@@ -172,21 +327,22 @@ chosen_device choose_device(const session& s, const run_request& request) {
     throw failure(exit_status::usage, fmt::format("--backend {}: {}; --backend cpu computes without a GPU",
                                                   is_automatic ? "auto" : "cuda", why_none));
   });
-  chosen_device d;
+  device d;
   d.kind = backend::cuda;
   d.threads = request.threads > 0 ? request.threads : share_cores(s).threads;  // for what is prepared on the host
   const gpu& own = gpus[static_cast<std::size_t>(s.node_rank()) % gpus.size()];
   d.cuda_ordinal = own.ordinal;
   if (!request.share_gpu) check_not_shared(s, own);
   s.note_stage("GPU chosen");
-  open_context(d);
+  waker().open(d);
   return d;
 }
 
 void refuse_mixed(const run_request& request) {
   if (request.backend == backend_choice::mixed) {
     throw failure(exit_status::usage,
-                  "--backend mixed is for tensor, ballstick and perfusion; here use --backend cuda or --backend cpu");
+                  "--backend mixed: a later step of this command repeats computations of an earlier one, which CPU and "
+                  "GPU round differently; use --backend cuda or --backend cpu");
   }
 }
 
@@ -195,10 +351,10 @@ device choose_device_of_one_kind(const session& s, const run_request& request) {
   return choose_device(s, request);
 }
 
-device_hooks hooks_for(const chosen_device& d) {
+device_hooks hooks_for(const device& d) {
   device_hooks hooks;
   const bool cuda = d.kind == backend::cuda;
-  hooks.kind = d.among_others ? "mixed" : cuda ? "cuda" : "cpu";
+  hooks.kind = d.among_others ? device_kind::mixed : cuda ? device_kind::cuda : device_kind::cpu;
   hooks.record = {"cpu", d.threads, "", ""};
   if (cuda) {
     for (const gpu& g : visible_gpus()) {
@@ -206,11 +362,11 @@ device_hooks hooks_for(const chosen_device& d) {
     }
     hooks.free_bytes = free_device_bytes(d);
   }
-  hooks.enter_thread = [d = device(d)] {
+  hooks.enter_thread = [d] {
     use_device(d);
     omp_set_num_threads(d.threads);
   };
-  hooks.allocate = [d = device(d)](std::size_t bytes) {
+  hooks.allocate = [d](std::size_t bytes) {
     const auto buffer = std::make_shared<host_buffer>(d, bytes);
     return std::shared_ptr<std::byte>(buffer, buffer->data());
   };

@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "mpi/result/named_output.hpp"
-#include "mpi/run/run_outputs.hpp"
-
 namespace voxherd {
 
 namespace {
@@ -43,12 +40,17 @@ option_files list_files(const command& c, const given_options& given) {
   return files;
 }
 
-void check_not_an_input(const named_file& output, const std::vector<named_file>& inputs) {
-  for (const named_file& input : inputs) {
-    if (!is_same_file(output.path, input.path)) continue;
-    option::refuse(
-        fmt::format("{} {} is also the input {}; choose another name", output.option, output.path, input.option));
-  }
+std::vector<kept_file> kept_inputs(const option_files& files) {
+  std::vector<kept_file> kept;
+  for (const named_file& input : files.inputs) kept.push_back({input.path, "also the input " + input.option});
+  return kept;
+}
+
+std::vector<kept_file> kept_results(const option_files& files) {
+  std::vector<kept_file> kept;
+  for (const named_file& result : files.results)
+    for (kept_file& file : list_result_files(result.option, follow_links(result.path))) kept.push_back(std::move(file));
+  return kept;
 }
 
 void check_all_differ(const std::vector<named_file>& outputs) {
@@ -68,16 +70,23 @@ bool may_exist(const given_options& given, const std::string& option) {
 
 void check_output_options(const command& c, const given_options& given) {
   const option_files files = list_files(c, given);
+  const std::vector<kept_file> inputs = kept_inputs(files), own_results = kept_results(files);
   for (const auto* outputs : {&files.results, &files.texts})
-    for (const named_file& output : *outputs) check_not_an_input(output, files.inputs);
+    for (const named_file& output : *outputs) check_not_kept({output.option, output.path}, inputs);
   check_all_differ(files.results);
   check_all_differ(files.texts);
   for (const named_file& text : files.texts) {
     if (text.path == "-") continue;  // standard output, where a command has it
-    for (const named_file& result : files.results)
-      check_not_a_result(text.option, text.path, result.option, follow_links(result.path));
-    check_output({text.option, text.path, may_exist(given, text.option)});
+    check_output({text.option, text.path, may_exist(given, text.option)}, own_results);
   }
+}
+
+std::vector<kept_file> list_kept_files(const command& c, const given_options& given) {
+  const option_files files = list_files(c, given);
+  std::vector<kept_file> kept = kept_inputs(files), own_results = kept_results(files);
+  kept.insert(kept.end(), own_results.begin(), own_results.end());
+  for (const named_file& text : files.texts) kept.push_back({text.path, "also the file of " + text.option});
+  return kept;
 }
 
 }  // namespace voxherd

@@ -8,11 +8,11 @@
 #include <cstdlib>
 #include <set>
 
-#include "core/version.hpp"
+#include "core/text.hpp"
 #include "mpi/result/named_output.hpp"
-#include "mpi/run/run_warnings.hpp"
+#include "mpi/run/summary.hpp"
+#include "src/io/input_file.hpp"
 #include "src/io/noted_inputs.hpp"
-#include "src/io/utf8.hpp"
 
 namespace voxherd {
 
@@ -48,28 +48,28 @@ const option_table<run_request>& run_options() {
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .group("Output", {
-      {"out", &T::out, text_kind::file, {"result file (HDF5); FILE.part until it is complete"}},
+      {"out", &T::out, text_kind::file, {.text = "result file (HDF5); FILE.part until it is complete", .required = true}},
       {"overwrite", &T::overwrite, {"replace the result file if it exists"}},
       {"resume", &T::resume, {"continue a stopped run from FILE.part"}},
       {"json", &T::json, text_kind::file, {"write the times of ranks and stages to FILE (JSON)"}},
-      {"trace", &T::trace, text_kind::file, {"write a per-batch timeline to FILE (CSV)"}}})
+      {"trace", &T::trace, text_kind::file, {.text = "write a per-batch timeline to FILE (CSV)", .paper = true}}})
     .group("Running", {
       {"backend", &T::backend, {{"auto", choice::automatic}, {"cpu", choice::cpu}, {"cuda", choice::cuda},
                                 {"mixed", choice::mixed}},
-       {"what computes; auto: GPUs if there are any; mixed: GPUs, and CPU cores for the other ranks"}},
+       {"devices that compute; auto: GPUs if there are any; mixed: GPUs, and CPU cores for the other ranks"}},
       {"threads", &T::threads, range{0, 4096}, {"CPU threads per rank; 0: the cores that this rank may use"}},
-      {"share-gpu", &T::share_gpu, {"let several ranks use one GPU"}},
+      {"share-gpu", &T::share_gpu, {.text = "let several ranks use one GPU", .paper = true}},
       {"partition", &T::partition, {{"slices", partition_kind::slices}, {"voxels", partition_kind::voxels}},
-       {"how the work is divided into batches: of complete slices, or of voxels"}},
+       {.text = "division of the work into batches: complete slices, or voxels", .paper = true}},
       {"schedule", &T::schedule, {{"dynamic", schedule_kind::dynamic}, {"static", schedule_kind::in_advance},
                                   {"blocks", schedule_kind::blocks}},
-       {"dynamic: ranks request batches; static: batches are assigned in turn; blocks: each rank gets consecutive batches"}},
-      {"batch", &T::batch_items, range{0, 10000000}, {.text = "voxels per batch; 0: from the device's memory"}},
+       {.text = "assignment of batches to ranks; dynamic: on request; static: in turn; blocks: consecutive batches", .paper = true}},
+      {"batch", &T::batch_items, range{0, 10000000}, {.text = "voxels per batch; 0: from the device's memory", .paper = true}},
       {"host-memory", &T::host_memory_gb, range{0.000001, 1000000},
        {.text = "memory of a node for compressed images; if they need more, they are read in several passes",
         .unit = "GB"}},
       {"stall-minutes", &T::stall_minutes, range{0, 100000},
-       {.text = "stop with status 75 if no batch is finished for so long, and print what each rank does; 0: never",
+       {.text = "longest time without a finished batch, after which the run stops with status 75 and prints what each rank does; 0: none",
         .unit = "min"}},
       {"dry-run", &T::dry_run, {"check everything, print memory, disk space and time, and compute nothing"}},
       {"quiet", &T::quiet, {"print only warnings and errors"}},
@@ -83,28 +83,14 @@ const option_table<run_request>& run_options() {
 }
 
 run_settings make_run_settings(const session& s, const run_request& request) {
-  if (request.out.empty()) option::refuse("--out is missing: the name of the result file");
   check_ending(request.out);
-  run_settings settings;
+  run_settings settings{request};
   s.on_root([&] { settings.out = follow_links(request.out); });
   s.broadcast(settings.out);
-  settings.partition = request.partition;
-  settings.schedule = request.schedule;
-  settings.batch_items = request.batch_items;
-  settings.resume = request.resume;
-  settings.overwrite = request.overwrite;
-  settings.dry_run = request.dry_run;
-  settings.quiet = request.quiet;
-  settings.verbose = request.verbose;
-  settings.stall_minutes = request.stall_minutes;
-  settings.json = request.json;
-  settings.trace = request.trace;
   if (s.is_root() && (settings.quiet || settings.verbose))
     spdlog::set_level(settings.quiet ? spdlog::level::warn : spdlog::level::debug);
-  settings.listener = request.listener;
-  forget_inputs();
-  forget_warnings();
-  settings.check_inputs = check_noted_inputs;
+  settings.check_inputs = check_inputs;
+  settings.warnings = std::make_shared<warning_list>();
   settings.configuration = nlohmann::json::object();
   settings.provenance = start_provenance(s, request.command_line);
   return settings;

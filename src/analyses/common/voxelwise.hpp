@@ -6,8 +6,8 @@
 #include "core/analysis.hpp"
 #include "kernels/device/voxelwise.hpp"
 #include "mpi/run/run.hpp"
-#include "src/analyses/common/run_options.hpp"
-#include "src/analyses/common/status_counts.hpp"
+#include "src/analyses/common/choose_device.hpp"
+#include "src/show/status_counts.hpp"
 
 namespace voxherd {
 
@@ -71,7 +71,7 @@ class voxelwise_analysis final : public voxelwise_base<Input> {
 /// Runs such an analysis over all ranks, and logs how many voxels have each status.
 template <class Input, class Estimator>
 exit_status run_voxelwise(session& s, const std::string& name, Input& input, const Estimator& estimator,
-                          const chosen_device& d, const run_settings& how) {
+                          const device& d, const run_settings& how) {
   voxelwise_analysis<Input, Estimator> voxels(name, input, d, estimator);
   return run(s, voxels, how, hooks_for(d));
 }

@@ -4,27 +4,92 @@
 #include <limits>
 #include <utility>
 
-#include "src/analyses/connect/solving.hpp"
+#include "kernels/portable/output_rows.hpp"
+#include "src/analyses/connect/fronts.hpp"
 
 namespace voxherd {
 
 namespace {
 
+constexpr std::int32_t none = -1;
+
+/// A region before which no other has been added is `none`, with infinite cost, and never replaced by an infinite one.
+bool is_before(float cost, std::int32_t region, float other_cost, std::int32_t other) {
+  return cost < other_cost || (cost == other_cost && region < other);
+}
+
+void insert(nearest_regions& n, std::size_t voxel, float cost, std::int32_t region) {
+  if (is_before(cost, region, n.first_cost[voxel], n.first[voxel])) {
+    n.second[voxel] = n.first[voxel];
+    n.second_cost[voxel] = n.first_cost[voxel];
+    n.first[voxel] = region;
+    n.first_cost[voxel] = cost;
+  } else if (is_before(cost, region, n.second_cost[voxel], n.second[voxel])) {
+    n.second[voxel] = region;
+    n.second_cost[voxel] = cost;
+  }
+}
+
+}  // namespace
+
+nearest_regions::nearest_regions(std::size_t voxels)
+    : first(voxels, none), second(voxels, none), first_cost(voxels, infinite), second_cost(voxels, infinite) {}
+
+void nearest_regions::add(std::size_t first_region, std::span<const float> arrival, int threads) {
+  constexpr std::size_t piece = 4096;  // voxels, in cache for all fronts
+  const std::size_t n = voxels(), regions = arrival.size() / std::max<std::size_t>(1, n);
+  const auto pieces = static_cast<std::int64_t>((n + piece - 1) / piece);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (std::int64_t p = 0; p < pieces; ++p) {
+    const std::size_t begin = static_cast<std::size_t>(p) * piece, end = std::min(n, begin + piece);
+    for (std::size_t r = 0; r < regions; ++r) {
+      const auto region = static_cast<std::int32_t>(first_region + r);
+      for (std::size_t v = begin; v < end; ++v) insert(*this, v, arrival[r * n + v], region);
+    }
+  }
+}
+
+void nearest_regions::add(const nearest_regions& others) {
+  for (std::size_t v = 0; v < voxels(); ++v) {
+    if (others.first[v] != none) insert(*this, v, others.first_cost[v], others.first[v]);
+    if (others.second[v] != none) insert(*this, v, others.second_cost[v], others.second[v]);
+  }
+}
+
+nearest_regions gather_nearest(const session& s, nearest_regions own) {
+  const auto ranks = static_cast<std::size_t>(s.size());
+  if (ranks == 1) return own;
+  const std::size_t voxels = own.voxels();
+  const auto first = s.gather_to_root(own.first), second = s.gather_to_root(own.second);
+  const auto first_cost = s.gather_to_root(own.first_cost), second_cost = s.gather_to_root(own.second_cost);
+  for (std::size_t r = 1; s.is_root() && r < ranks; ++r) {
+    nearest_regions other(0);
+    const auto cut = [&](const auto& all, auto& part) {
+      part.assign(all.begin() + static_cast<std::ptrdiff_t>(r * voxels),
+                  all.begin() + static_cast<std::ptrdiff_t>((r + 1) * voxels));
+    };
+    cut(first, other.first), cut(second, other.second);
+    cut(first_cost, other.first_cost), cut(second_cost, other.second_cost);
+    own.add(other);
+  }
+  return s.is_root() ? std::move(own) : nearest_regions(0);
+}
+
+namespace {
+
 using connect::path_end;
 
-constexpr float infinite = std::numeric_limits<float>::infinity();
-
-/// Calls use(values, i) for every column of a table; i: the number of its output.
+/// Calls use.operator()<output>(values) for every column of a table.
 template <class Table, class Use>
 void each_column(Table& t, const Use& use) {
-  use(t.cost, 1);
-  use(t.mean_cost, 2);
-  use(t.reached, 3);
-  use(t.best_voxel, 4);
-  use(t.length_mm, 5);
-  use(t.path_cost, 6);
-  use(t.path_steps, 7);
-  use(t.path_end, 8);
+  use.template operator()<"cost">(t.cost);
+  use.template operator()<"mean_cost">(t.mean_cost);
+  use.template operator()<"reached">(t.reached);
+  use.template operator()<"best_voxel">(t.best_voxel);
+  use.template operator()<"length_mm">(t.length_mm);
+  use.template operator()<"path_cost">(t.path_cost);
+  use.template operator()<"path_steps">(t.path_steps);
+  use.template operator()<"path_end">(t.path_end);
 }
 
 class arrival_runner final : public batch_runner {
@@ -39,13 +104,14 @@ class arrival_runner final : public batch_runner {
   }
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
+    const auto out = arrays_in<arrival_outputs>(outputs);
     solve_fronts(*solver_, field_.starts, items.first_item, items.item_count,
                  [&](std::size_t first, std::size_t count) {
                    const std::size_t at = first - items.first_item;
-                   float* arrival = output_array<float>(outputs, 0) + at * voxels_;
+                   float* arrival = out.values<"arrival">() + at * voxels_;
                    solver_->arrivals(0, count, arrival);
                    scale(arrival, count * voxels_);
-                   copy_table(count, at * regions_, outputs);
+                   copy_table(count, at * regions_, out);
                  });
   }
 
@@ -56,11 +122,10 @@ class arrival_runner final : public batch_runner {
     for (std::size_t i = 0; i < count; ++i) arrival[i] *= scale_;
   }
 
-  void copy_table(std::size_t count, std::size_t at, std::span<const std::span<std::byte>> outputs) {
+  void copy_table(std::size_t count, std::size_t at, const output_arrays<arrival_outputs>& out) {
     const region_table t = make_region_table(*solver_, count, regions_, scale_);
-    each_column(t, [&](const auto& values, std::size_t output) {
-      using T = typename std::decay_t<decltype(values)>::value_type;
-      std::copy(values.begin(), values.end(), output_array<T>(outputs, output) + at);
+    each_column(t, [&]<output_name Name>(const auto& values) {
+      std::copy(values.begin(), values.end(), out.template values<Name>() + at);
     });
   }
 
@@ -98,26 +163,6 @@ arrival_times::arrival_times(const connect_inputs& inputs, const front_field& fi
     const bool none = first == inputs.regions.offsets[r + 1];
     front_voxels_.push_back(none ? 0 : inputs.voxels[inputs.regions.voxels[first]]);
   }
-}
-
-std::vector<output_spec> arrival_times::outputs() const {
-  const std::uint64_t regions = inputs_.labels.size();
-  const std::string unit = cost_unit(inputs_.options.how);
-  const auto row = [](const char* name, element_type type, std::uint64_t length, std::string of, const char* meaning) {
-    return output_spec{name, type, {length}, output_layout::items, std::move(of), meaning};
-  };
-  constexpr auto real = element_type::float32, whole = element_type::uint32;
-  return {row("arrival", real, inputs_.voxels.size(), unit,
-              "arrival time at each voxel of /passable/voxel; infinite where no path leads"),
-          row("cost", real, regions, unit, "least arrival time in each region"),
-          row("mean_cost", real, regions, unit, "mean arrival time in the reached voxels of each region"),
-          row("reached", whole, regions, "1", "voxels of each region that the front reaches"),
-          row("best_voxel", whole, regions, "1", "number of the voxel with the least arrival time; 4294967295: none"),
-          row("length_mm", real, regions, "mm", "length of the path back from there"),
-          row("path_cost", real, regions, unit, "cost along that path, to be compared with the arrival time"),
-          row("path_steps", whole, regions, "1", "steps of that path"),
-          row("path_end", element_type::uint8, regions, "code",
-              "0 the front's region, 1 too many steps, 2 stuck, 3 never reached")};
 }
 
 std::vector<constant> arrival_times::constants() const {
@@ -183,11 +228,6 @@ region_table make_region_table(const connect::solver& solver, std::size_t fronts
 
 namespace {
 
-template <class T>
-std::span<const T> rows_in(std::span<const std::span<const std::byte>> outputs, std::size_t output, std::size_t count) {
-  return {reinterpret_cast<const T*>(outputs[output].data()), count};
-}
-
 /// Rows of `width` values, in the order of the fronts, from those of all ranks; on rank 0.
 template <class T>
 std::vector<T> gather_rows(const session& s, const std::vector<std::uint64_t>& fronts, const std::vector<T>& own,
@@ -207,14 +247,13 @@ front_collector::front_collector(const connect_inputs& inputs, const device& d)
       nearest_(inputs.options.connectome ? inputs.voxels.size() : 0) {}
 
 void front_collector::add(const batch& fronts, std::span<const std::span<const std::byte>> outputs) {
-  const std::size_t regions = inputs_.regions.regions();
   for (std::uint64_t i = 0; i < fronts.item_count; ++i) fronts_.push_back(fronts.first_item + i);
-  each_column(own_, [&](auto& values, std::size_t output) {
-    using T = typename std::decay_t<decltype(values)>::value_type;
-    const auto rows = rows_in<T>(outputs, output, fronts.item_count * regions);
-    values.insert(values.end(), rows.begin(), rows.end());
+  const output_rows<arrival_outputs> rows(outputs);
+  each_column(own_, [&]<output_name Name>(auto& values) {
+    const auto more = rows.template values<Name>();
+    values.insert(values.end(), more.begin(), more.end());
   });
-  const auto arrival = rows_in<float>(outputs, 0, fronts.item_count * inputs_.voxels.size());
+  const std::span<const float> arrival = rows.values<"arrival">();
   if (inputs_.options.connectome) {
     nearest_.add(fronts.first_item, arrival, threads_);
   } else {
@@ -226,7 +265,7 @@ front_results front_collector::gather(const session& s) {
   front_results all;
   const std::vector<std::uint64_t> fronts = s.gather_to_root(fronts_);
   const std::size_t regions = inputs_.regions.regions(), voxels = inputs_.voxels.size();
-  each_column(own_, [&](auto& values, std::size_t) { values = gather_rows(s, fronts, values, regions); });
+  each_column(own_, [&]<output_name>(auto& values) { values = gather_rows(s, fronts, values, regions); });
   all.table = std::move(own_);
   all.table.regions = regions;
   if (inputs_.options.connectome) {

@@ -1,14 +1,86 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
 #include "core/analysis.hpp"
+#include "core/step_outputs.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/analyses/connect/fronts.hpp"
-#include "src/analyses/connect/nearest.hpp"
 
 namespace voxherd {
 
-/// The solving step: items are fronts, one per region. A row has the front's arrival time at every voxel, and for
-/// every region the arrival time and the path to it.
+/// Cost where no path leads.
+inline constexpr float infinite = std::numeric_limits<float>::infinity();
+
+/// Which regions are nearest to a voxel. Of regions with the same cost, the earlier one is first, in whatever order
+/// they are added.
+struct nearest_regions {
+  std::vector<std::int32_t> first, second;     ///< positions in the list of regions; -1: none
+  std::vector<float> first_cost, second_cost;  ///< infinite: none
+
+  explicit nearest_regions(std::size_t voxels);
+  std::size_t voxels() const { return first.size(); }
+
+  /// Adds the fronts of consecutive regions: `arrival` has one row of voxels per front.
+  void add(std::size_t first_region, std::span<const float> arrival, int threads);
+  /// Adds what was found among other regions.
+  void add(const nearest_regions& others);
+};
+
+/// Among the regions of all ranks, of which each has searched some. On rank 0; empty on the others. Collective.
+nearest_regions gather_nearest(const session& s, nearest_regions own);
+
+/// A front's arrival time at every voxel, and for every region the arrival time and the path to it.
+struct arrival_outputs {
+  using inputs = connect_inputs;
+  using shape = std::vector<std::uint64_t>;
+  static shape voxels(const inputs& in) { return {in.voxels.size()}; }
+  static shape regions(const inputs& in) { return {in.labels.size()}; }
+  static std::string cost(const inputs& in) { return cost_unit(in.options.how); }
+
+  static constexpr step_output<inputs> table[] = {
+      {"arrival",
+       element_type::float32,
+       0,
+       "",
+       "arrival time at each voxel of /passable/voxel; infinite where no path leads",
+       {.shape = voxels, .unit = cost}},
+      {"cost", element_type::float32, 0, "", "least arrival time in each region", {.shape = regions, .unit = cost}},
+      {"mean_cost",
+       element_type::float32,
+       0,
+       "",
+       "mean arrival time in the reached voxels of each region",
+       {.shape = regions, .unit = cost}},
+      {"reached", element_type::uint32, 0, "1", "voxels of each region that the front reaches", {.shape = regions}},
+      {"best_voxel",
+       element_type::uint32,
+       0,
+       "1",
+       "number of the voxel with the least arrival time; 4294967295: none",
+       {.shape = regions}},
+      {"length_mm", element_type::float32, 0, "mm", "length of the path back from there", {.shape = regions}},
+      {"path_cost",
+       element_type::float32,
+       0,
+       "",
+       "cost along that path, to be compared with the arrival time",
+       {.shape = regions, .unit = cost}},
+      {"path_steps", element_type::uint32, 0, "1", "steps of that path", {.shape = regions}},
+      {"path_end",
+       element_type::uint8,
+       0,
+       "code",
+       "0 the front's region, 1 too many steps, 2 stuck, 3 never reached",
+       {.shape = regions}},
+  };
+};
+
+/// The solving step: items are fronts, one per region.
 class arrival_times final : public analysis {
  public:
   arrival_times(const connect_inputs& inputs, const front_field& field, const device& d);
@@ -16,7 +88,7 @@ class arrival_times final : public analysis {
   std::string name() const override { return "connect-arrivals"; }
   const image_grid& grid() const override { return inputs_.grid; }
   const std::vector<std::uint64_t>& item_voxels() const override { return front_voxels_; }
-  std::vector<output_spec> outputs() const override;
+  std::vector<output_spec> outputs() const override { return output_specs<arrival_outputs>(inputs_); }
   std::vector<constant> constants() const override;
   std::size_t device_bytes_per_item() const override;
   std::unique_ptr<batch_runner> make_runner() const override;

@@ -7,6 +7,8 @@
 
 #include "core/analysis.hpp"
 #include "core/device.hpp"
+#include "core/step_outputs.hpp"
+#include "mpi/result/result_reader.hpp"
 #include "src/analyses/connect/inputs.hpp"
 
 namespace voxherd {
@@ -20,6 +22,26 @@ struct bootstrap_times {
   nlohmann::json as_json() const;  ///< of one replicate
 };
 
+struct replicate_outputs {
+  using inputs = connect_inputs;
+  using shape = std::vector<std::uint64_t>;
+  static shape costs(const inputs& in) {
+    const std::uint64_t regions = in.regions.regions();
+    return in.options.connectome ? shape{regions, regions} : shape{1};
+  }
+  static std::string cost(const inputs& in) { return cost_unit(in.options.how); }
+
+  static constexpr step_output<inputs> table[] = {
+      {"cost",
+       element_type::float32,
+       0,
+       "",
+       "least arrival time of each region's front in each region; for two ends the least sum of both fronts' times",
+       {.shape = costs, .unit = cost}},
+      {"kept", element_type::uint32, 1, "1", "voxels that kept the data's tensor"},
+  };
+};
+
 /// The step that estimates the uncertainty of costs: items are replicates of a wild bootstrap
 /// (kernels/tensor/bootstrap.hpp), solved like the data, with the same mask and regions. A voxel whose replicate cannot
 /// be fitted keeps the tensor of the data.
@@ -31,10 +53,8 @@ class bootstrap_costs final : public analysis {
 
   std::string name() const override { return "connect-bootstrap"; }
   const image_grid& grid() const override { return inputs_.grid; }
-  const std::vector<std::uint64_t>& item_voxels() const override { return item_voxels_; }
-  /// `cost`: (regions, regions), one row per front, like the connectome's matrix; for two ends one number, the smallest
-  /// sum of both fronts' arrival times.
-  std::vector<output_spec> outputs() const override;
+  const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
+  std::vector<output_spec> outputs() const override { return output_specs<replicate_outputs>(inputs_); }
   std::size_t device_bytes_per_item() const override;
   std::unique_ptr<batch_runner> make_runner() const override;
   std::uint64_t max_items_per_batch() const override { return 1; }
@@ -45,11 +65,31 @@ class bootstrap_costs final : public analysis {
   struct clocks;
   const connect_inputs& inputs_;
   device device_;
-  std::vector<std::uint64_t> item_voxels_;
+  std::vector<std::uint64_t> voxels_;
   std::unique_ptr<clocks> clocks_;
 };
 
 /// Seconds in which this process fits one replicate's tensors and prepares its field, without solving for fronts.
 double time_replicate_field(const connect_inputs& inputs, const device& d);
+
+/// Statistics of one cost over the replicates. A replicate without a path has an infinite cost, which counts in the
+/// interval but not in the mean and the deviation.
+struct replicate_summary {
+  double low = 0, high = 0;  ///< the interval's ends
+  double mean = 0, sd = 0;   ///< NaN without finite costs; sd also with only one
+  std::uint64_t valid = 0;   ///< finite costs
+};
+
+/// Percentile interval (Efron, Ann Stat 7:1, 1979): the quantiles (1 -+ percent / 100) / 2, linear between the sorted
+/// costs. `costs`: at least one; sorted here.
+replicate_summary summarise(std::vector<float>& costs, double percent);
+
+/// Throws failure (usage) if the replicates' costs need more than 16 GB of rank 0's memory.
+void refuse_too_many_costs(const connect_inputs& inputs);
+
+/// For every cost in the step's file: constants cost_low, cost_high, cost_mean, cost_sd and cost_replicates, with the
+/// matrix's shape in group "connectome"; for two ends single numbers in group "pathway", and replicate_cost with all
+/// replicates. By one process; logs a summary. Throws failure.
+std::vector<constant> interval_constants(const result_reader& step, const connect_inputs& inputs);
 
 }  // namespace voxherd

@@ -8,13 +8,11 @@
 #include <limits>
 #include <utility>
 
-#include "core/readable.hpp"
+#include "core/text.hpp"
 
 namespace voxherd {
 
 namespace {
-
-constexpr float infinite = std::numeric_limits<float>::infinity();
 
 /// Asymmetry of a pair's two paths: 0 if neither exists, 2 (the largest possible value) if only one does.
 double asymmetry(double there, double back) {
@@ -26,14 +24,14 @@ struct spread {
   double least, median, largest;
 };
 
-/// Of some values, without sorting all of them.
+/// The smallest, middle and largest of some values, without sorting all of them.
 spread find_spread(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return {*std::min_element(values.begin(), middle + 1), *middle, *std::max_element(middle, values.end())};
 }
 
-/// Of each pair (row, column), where in the table the cheaper of its two paths is.
+/// The place in the table of the cheaper of the two paths of each pair (row, column).
 std::vector<std::size_t> find_cheaper_paths(const region_table& t) {
   std::vector<std::size_t> at(t.regions * t.regions);
   for (std::size_t i = 0; i < t.regions; ++i)

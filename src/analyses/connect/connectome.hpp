@@ -6,7 +6,6 @@
 #include "core/analysis.hpp"
 #include "mpi/run/known_result.hpp"
 #include "src/analyses/connect/arrivals.hpp"
-#include "src/analyses/connect/nearest.hpp"
 
 namespace voxherd {
 

@@ -1,9 +1,46 @@
 #pragma once
 
+#include <fmt/core.h>
+
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "core/failure.hpp"
 #include "kernels/connect/solver.hpp"
+#include "kernels/tensor_field/field.hpp"
+#include "src/analyses/connect/fronts.hpp"
 #include "src/analyses/connect/inputs.hpp"
 
 namespace voxherd {
+
+/// A part of an image.
+struct image_box {
+  std::array<std::uint64_t, 3> first{}, size{};
+};
+
+/// The part that contains all voxels inside. It starts at the start of a solver block, so that its blocks are the same.
+/// The complete image if no voxel is inside.
+image_box bounding_box(const std::vector<std::uint8_t>& inside, const std::array<std::uint64_t, 3>& size);
+
+/// (nz, ny, nx, numbers) of the box.
+template <class T>
+std::vector<T> cropped(const std::vector<T>& values, const std::array<std::uint64_t, 3>& size, const image_box& box,
+                       std::size_t numbers = 1) {
+  std::vector<T> part;
+  part.reserve(box.size[0] * box.size[1] * box.size[2] * numbers);
+  for (std::uint64_t z = 0; z < box.size[2]; ++z)
+    for (std::uint64_t y = 0; y < box.size[1]; ++y) {
+      const std::uint64_t from = ((box.first[2] + z) * size[1] + box.first[1] + y) * size[0] + box.first[0];
+      const T* row = values.data() + from * numbers;
+      part.insert(part.end(), row, row + box.size[0] * numbers);
+    }
+  return part;
+}
+
+/// The grid of the box, at the same position in world coordinates.
+tensor_field::tensor_image cropped(const tensor_field::tensor_image& image, const image_box& box);
 
 /// What fronts spread through, and where they start; the same on every rank. The part of the image that has tensors:
 /// voxels keep their numbers.
@@ -36,5 +73,27 @@ connect::start_list find_starts(const connect_inputs& inputs, const front_field&
 
 /// Those of some fronts, in their order.
 connect::start_list select_starts(const connect::start_list& all, std::span<const std::uint32_t> fronts);
+
+/// Solves for the fronts [first, first + count), then calls use(first, count): once for all of them, or for halves if
+/// they do not fit in device memory. Throws device_error, failure (internal_error): not converged.
+template <class Use>
+void solve_fronts(connect::solver& solver, const connect::start_list& all, std::size_t first, std::size_t count,
+                  const Use& use) {
+  try {
+    std::vector<std::uint32_t> fronts(count);
+    std::iota(fronts.begin(), fronts.end(), static_cast<std::uint32_t>(first));
+    const connect::solve_report report = solver.solve(select_starts(all, fronts));
+    if (!report.converged)
+      throw failure(exit_status::internal_error, fmt::format("arrival times have not converged after {} rounds; give a "
+                                                             "larger --tolerance",
+                                                             report.rounds));
+  } catch (const device_out_of_memory&) {
+    if (count == 1) throw;
+    solve_fronts(solver, all, first, count / 2, use);
+    solve_fronts(solver, all, first + count / 2, count - count / 2, use);
+    return;
+  }
+  use(first, count);
+}
 
 }  // namespace voxherd

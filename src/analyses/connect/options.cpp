@@ -14,10 +14,7 @@ namespace {
 
 using connect::scheme_kind;
 using option::refuse;
-using option::refuse_given;
 using tensor_field::metric_kind;
-
-bool has_exponent(metric_kind metric) { return metric == metric_kind::power || metric == metric_kind::jeong; }
 
 point_in_mm parse_point(const std::string& text, const char* option) {
   point_in_mm point{};
@@ -35,33 +32,7 @@ point_in_mm parse_point(const std::string& text, const char* option) {
   return point;
 }
 
-/// --from, --from-labels, --from-point, or the same of `to`.
-void check_end(const std::string& side, const std::string& file, bool has_point, const given_options& given) {
-  if (has_point) {
-    refuse_given(given, side, fmt::format("with --{}-point", side));
-    refuse_given(given, side + "-labels", fmt::format("with --{}-point", side));
-  } else if (file.empty()) {
-    refuse(
-        fmt::format("neither --{0} nor --{0}-point is given: a mask or parcellation, or a point x,y,z in mm; or "
-                    "give --connectome for all pairs of a parcellation's regions",
-                    side));
-  }
-}
-
-void check_regions(const connect_request& r, const given_options& given) {
-  if (r.is_connectome()) {
-    for (const char* name : {"from", "from-labels", "from-point", "to", "to-labels", "to-point", "ball", "epsilon"})
-      refuse_given(given, name, "with --connectome, which connects all regions with each other");
-    return refuse_given(given, "path-count", "with --connectome, which has one path per pair");
-  }
-  check_end("from", r.from, r.from_point.has_value(), given);
-  check_end("to", r.to, r.to_point.has_value(), given);
-  for (const char* name : {"labels", "region-names"}) refuse_given(given, name, "without --connectome");
-  if (!r.from.empty() && !r.to.empty()) refuse_given(given, "ball", "without --from-point or --to-point");
-}
-
-void check_files(const connect_request& r, const given_options& given) {
-  if (r.paths.empty()) refuse_given(given, "path-count", "without --paths");
+void check_files(const connect_request& r) {
   if (!r.paths.empty() && r.in_place)
     refuse(
         "--paths computes the arrival times a second time, and --in-place gives different times in each run; "
@@ -73,20 +44,11 @@ void check_files(const connect_request& r, const given_options& given) {
     refuse("--paths and --arrivals name the same file; choose another name");
 }
 
-void check_request(const connect_request& r, const given_options& given) {
-  check_regions(r, given);
-  if (!has_exponent(r.metric)) refuse_given(given, "alpha", "without --metric power or jeong");
+void check_request(const connect_request& r, const given_options&) {
   if (r.order == 2 && r.scheme != scheme_kind::selling) refuse("--order 2 is only for --scheme selling; leave it out");
-  check_files(r, given);
+  check_files(r);
   if (r.bootstrap > 0 && !r.tensors.tensor.empty())
     refuse("--bootstrap resamples the diffusion-weighted series; give --dwi, --bvals and --bvecs instead of --tensor");
-  if (r.bootstrap == 0)
-    for (const char* name : {"bootstrap-seed", "interval"}) refuse_given(given, name, "without --bootstrap");
-}
-
-/// Raising D's eigenvalues caps those of S, a power of D.
-double min_eigenvalue(const tensor_field::preparation& how, double max_ratio) {
-  return has_exponent(how.metric) ? std::pow(max_ratio, -1 / how.alpha) : 1 / max_ratio;
 }
 
 end_choice make_end(const std::string& file, const std::vector<std::int32_t>& labels,
@@ -99,8 +61,6 @@ end_choice make_end(const std::string& file, const std::vector<std::int32_t>& la
 
 const option_table<connect_request>& connect_options() {
   using T = connect_request;
-  const auto is_pathway = [](const T& r) { return !r.is_connectome(); };
-  const auto has_bootstrap = [](const T& r) { return r.bootstrap > 0; };
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .include(&T::tensors, tensor_source_options())
@@ -108,65 +68,68 @@ const option_table<connect_request>& connect_options() {
       {"from", &T::from, text_kind::file, {"region where paths start: mask or parcellation"}},
       {"from-labels", &T::from_labels, parse_labels,
        {.text = "labels of --from, e.g. 3,17,20-25", .value = "LIST", .standard = "all above 0",
-        .stored = [](const T& r) { return !r.is_connectome() && !r.from.empty(); }}},
+        .stored = if_it_applies, .needs = "from"}},
       {"from-point", &T::from_point, parse_point,
        {.text = "a point instead of --from: world mm (RAS+), e.g. -12.5,30,8", .value = "X,Y,Z",
-        .stored = [](const T& r) { return !r.is_connectome() && r.from.empty(); }}},
+        .stored = always}},
       {"to", &T::to, text_kind::file, {"region where paths end: mask or parcellation"}},
       {"to-labels", &T::to_labels, parse_labels,
        {.text = "labels of --to", .value = "LIST", .standard = "all above 0",
-        .stored = [](const T& r) { return !r.is_connectome() && !r.to.empty(); }}},
+        .stored = if_it_applies, .needs = "to"}},
       {"to-point", &T::to_point, parse_point,
-       {.text = "a point instead of --to: world mm (RAS+)", .value = "X,Y,Z",
-        .stored = [](const T& r) { return !r.is_connectome() && r.to.empty(); }}},
+       {.text = "a point instead of --to: world mm (RAS+)", .value = "X,Y,Z", .stored = always}},
       {"ball", &T::ball_voxels, range{0, 20},
        {.text = "radius around a point within which its tensor is assumed constant; times are exact there",
-        .unit = "voxels",
-        .stored = [](const T& r) { return !r.is_connectome() && (r.from.empty() || r.to.empty()); }}},
+        .unit = "voxels", .stored = if_it_applies, .needs = "from-point|to-point", .paper = true}},
       {"connectome", &T::connectome, text_kind::file,
-       {"parcellation: the costs between all its regions, instead of --from and --to"}},
+       {"parcellation between whose regions costs are computed, instead of --from and --to"}},
       {"labels", &T::labels, parse_labels,
        {.text = "labels of --connectome", .value = "LIST", .standard = "all above 0",
-        .stored = [](const T& r) { return r.is_connectome(); }}},
+        .stored = if_it_applies, .needs = "connectome"}},
       {"region-names", &T::region_names, text_kind::file,
-       {"names of the matrices' rows and columns: text, one region per line: label, name"}},
+       {.text = "names of the matrices' rows and columns: text, one region per line: label, name",
+        .needs = "connectome"}},
       {"within", &T::within, text_kind::file,
        {"mask that paths stay in, e.g. white matter; without it all voxels with a tensor"}}})
+    .one_of({"from|from-point to|to-point", "connectome"})
     .group("Metric", {
       {"metric", &T::metric, {{"inverse", metric_kind::inverse}, {"adjugate", metric_kind::adjugate},
                               {"power", metric_kind::power}, {"jeong", metric_kind::jeong}},
-       {.text = "how the tensor D defines costs (formulas: docs/commands/geodesic.md)", .stored = always}},
+       {.text = "metric that the tensor D defines (formulas: docs/commands/geodesic.md)", .stored = always}},
       {"alpha", &T::alpha, range{0.1, 10},
-       {.text = "exponent of power and jeong", .standard = "3; power: 1", .stored = always}},
+       {.text = "exponent of the metric", .defaults = {{"metric=jeong", "3"}, {"", "1"}}, .stored = always,
+        .needs = "metric=power|jeong"}},
       {"smooth", &T::smoothing_voxels, range{0, 10},
        {.text = "standard deviation of log-Euclidean smoothing; 0: none", .unit = "voxels", .stored = always}},
       {"max-ratio", &T::max_ratio, range{1, 10000},
-       {.text = "largest ratio of the squared speeds along and across fibres", .stored = always}}})
+       {.text = "largest ratio of the squared speeds along and across fibres; smaller eigenvalues of D are raised", .stored = always}}})
     .group("Solver", {
       {"scheme", &T::scheme, {{"selling", scheme_kind::selling}, {"godunov27", scheme_kind::godunov27},
                               {"hl26", scheme_kind::hl26}},
-       {.text = "how an arrival time is computed from its neighbours (godunov27: Jeong 2007)", .stored = always}},
+       {.text = "scheme that computes an arrival time from its neighbours (godunov27: Jeong 2007)", .stored = always,
+        .paper = true}},
       {"order", &T::order, range{1, 2},
-       {.text = "order of the differences; 2 only with selling", .standard = "2; godunov27, hl26: 1",
-        .stored = always}},
+       {.text = "order of the differences; 2 only with selling",
+        .defaults = {{"scheme=godunov27|hl26", "1"}, {"", "2"}}, .stored = always, .paper = true}},
       {"tolerance", &T::tolerance, range{0, 0.01},
-       {.text = "changes below this fraction of an arrival time are ignored", .stored = always}},
-      {"in-place", &T::in_place, {.text = "faster, but no two runs give the same bytes", .stored = always}}})
+       {.text = "largest relative change of an arrival time that is ignored", .stored = always, .paper = true}},
+      {"in-place", &T::in_place, {.text = "faster, but no two runs give the same bytes", .stored = always, .paper = true}}})
     .group("Results", {
       {"epsilon", &T::epsilon, range{0.0001, 10},
-       {.text = "the pathway contains paths that cost up to this fraction more than the least cost (with --from and "
-                "--to)", .stored = is_pathway}},
+       {.text = "the pathway contains paths that cost up to this fraction more than the least cost", .stored = if_it_applies,
+        .needs = "from|from-point"}},
       {"paths", &T::paths, text_kind::file,
        {"write paths to this result file: through the pathway's voxels, or the least-cost path of each pair"}},
-      {"path-count", &T::path_count, range{1, 1'000'000},
-       {.text = "largest number of paths through the pathway (with --from and --to)",
-        .stored = [](const T& r) { return !r.is_connectome() && !r.paths.empty(); }}},
+      {"max-paths", &T::max_paths, range{1, 1'000'000},
+       {.text = "largest number of paths through the pathway", .stored = if_it_applies,
+        .needs = "paths, from|from-point"}},
       {"bootstrap", &T::bootstrap, range{0, 10000},
-       {.text = "replicates of a wild bootstrap of --dwi, for an interval of every cost; 0: none", .stored = always}},
-      {"bootstrap-seed", &T::bootstrap_seed, at_least(0),
-       {.text = "random seed of the bootstrap", .stored = has_bootstrap}},
+       {.text = "number of replicates of a wild bootstrap of --dwi, for an interval of every cost; 0: none", .stored = always}},
+      {"random-seed", &T::random_seed, at_least(0),
+       {.text = "random seed of the bootstrap", .stored = if_it_applies, .needs = "bootstrap"}},
       {"interval", &T::interval_percent, range{1, 99.9},
-       {.text = "percentage of the replicates within the interval", .unit = "%", .stored = has_bootstrap}},
+       {.text = "percentage of the replicates within the interval", .unit = "%", .stored = if_it_applies,
+        .needs = "bootstrap"}},
       {"arrivals", &T::arrivals, text_kind::file,
        {"write the arrival times of every region's front to this result file"}}})
     .include(&T::run, run_options())
@@ -175,15 +138,8 @@ const option_table<connect_request>& connect_options() {
   return table;
 }
 
-connect_request with_defaults(const connect_request& request) {
-  connect_request r = request;
-  if (!r.alpha) r.alpha = r.metric == metric_kind::jeong ? 3 : 1;
-  if (!r.order) r.order = r.scheme == scheme_kind::selling ? 2 : 1;
-  return r;
-}
-
 connect_settings make_connect_settings(const connect_request& request) {
-  const connect_request r = with_defaults(request);
+  const connect_request r = connect_options().complete(request);
   connect_settings o;
   o.connectome = r.is_connectome();
   if (o.connectome) {
@@ -199,7 +155,7 @@ connect_settings make_connect_settings(const connect_request& request) {
   o.how.alpha = *r.alpha;
   o.how.smoothing_voxels = r.smoothing_voxels;
   o.max_ratio = r.max_ratio;
-  o.how.min_eigenvalue = min_eigenvalue(o.how, o.max_ratio);
+  o.how.min_eigenvalue = tensor_field::min_eigenvalue(o.how.metric, o.how.alpha, o.max_ratio);
   o.solver.scheme = r.scheme;
   o.solver.order = *r.order;
   o.solver.tolerance = static_cast<float>(r.tolerance);
@@ -208,8 +164,8 @@ connect_settings make_connect_settings(const connect_request& request) {
   o.epsilon = r.epsilon;
   o.paths = r.paths;
   o.arrivals = r.arrivals;
-  o.path_count = r.path_count;
-  o.bootstrap = {r.bootstrap, r.bootstrap_seed, r.interval_percent};
+  o.max_paths = r.max_paths;
+  o.bootstrap = {r.bootstrap, r.random_seed, r.interval_percent};
   return o;
 }
 

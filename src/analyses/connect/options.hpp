@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/connect/settings.hpp"
+#include "kernels/connect/solver.hpp"
 #include "kernels/tensor_field/field.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/scan/tensor_source.hpp"
@@ -35,9 +35,9 @@ struct connect_request {
   bool in_place = false;
   double epsilon = 0.05;
   std::string paths, arrivals;
-  std::uint64_t path_count = 1000;
+  std::uint64_t max_paths = 1000;
   std::uint64_t bootstrap = 0;
-  std::uint64_t bootstrap_seed = 8665904;
+  std::uint64_t random_seed = 8665904;
   double interval_percent = 95;
   run_request run;
 
@@ -61,24 +61,21 @@ struct bootstrap_options {
 struct connect_settings {
   end_choice from, to;
   bool connectome = false;
-  std::string parcellation;          ///< of --connectome
-  std::vector<std::int32_t> labels;  ///< of it; empty: all
+  std::string parcellation;          ///< image of --connectome
+  std::vector<std::int32_t> labels;  ///< labels of the parcellation; empty: all
   std::string region_names;          ///< file; "" for none
   std::string within;                ///< file; "" for none
   tensor_field::preparation how;
-  double max_ratio = 100;  ///< of the eigenvalues of S
+  double max_ratio = 100;  ///< largest ratio of the eigenvalues of S
   connect::solver_settings solver;
   double ball_voxels = 3;
   double epsilon = 0.05;
   std::string paths, arrivals;  ///< files to write; "" for none
-  std::uint64_t path_count = 0;
+  std::uint64_t max_paths = 0;
   bootstrap_options bootstrap;
 };
 
 const option_table<connect_request>& connect_options();
-
-/// The request with the defaults that depend on other options.
-connect_request with_defaults(const connect_request& request);
 
 connect_settings make_connect_settings(const connect_request& request);
 

@@ -1,7 +1,12 @@
 #include "src/analyses/connect/paths.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <numeric>
 #include <span>
+
+#include "kernels/portable/output_arrays.hpp"
 
 namespace voxherd {
 
@@ -17,13 +22,14 @@ class path_runner final : public batch_runner {
       : solver_(std::move(solver)), field_(field), paths_(paths), offsets_(offsets) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
-    copy_scores(items, outputs);
+    const auto out = arrays_in<path_outputs>(outputs);
+    copy_scores(items, out);
     const std::vector<std::uint32_t> fronts = fronts_of(items);
     for (std::size_t first = 0; first < fronts.size(); first += max_fronts) {
       const std::size_t end = std::min(first + max_fronts, fronts.size());
       trace(items,
             {fronts.begin() + static_cast<std::ptrdiff_t>(first), fronts.begin() + static_cast<std::ptrdiff_t>(end)},
-            output_array<float>(outputs, 5));
+            out.values<"position">());
     }
   }
 
@@ -33,14 +39,14 @@ class path_runner final : public batch_runner {
     std::size_t part;
   };
 
-  void copy_scores(const batch& items, std::span<const std::span<std::byte>> outputs) const {
+  void copy_scores(const batch& items, const output_arrays<path_outputs>& out) const {
     for (std::size_t i = 0; i < items.item_count; ++i) {
       const planned_path& p = paths_[items.first_item + i];
-      std::copy(p.labels.begin(), p.labels.end(), output_array<std::int32_t>(outputs, 0) + 2 * i);
-      output_array<float>(outputs, 1)[i] = p.cost;
-      output_array<float>(outputs, 2)[i] = p.path_cost;
-      output_array<float>(outputs, 3)[i] = p.length_mm;
-      output_array<std::uint8_t>(outputs, 4)[i] = is_detour(p.path_cost, p.cost) ? 1 : 0;
+      std::copy(p.labels.begin(), p.labels.end(), out.values<"regions">() + 2 * i);
+      out.put<"cost">(i, p.cost);
+      out.put<"path_cost">(i, p.path_cost);
+      out.put<"length_mm">(i, p.length_mm);
+      out.put<"detour">(i, is_detour(p.path_cost, p.cost));
     }
   }
 
@@ -117,22 +123,6 @@ path_tracing::path_tracing(const connect_inputs& inputs, const front_field& fiel
   }
 }
 
-std::vector<output_spec> path_tracing::outputs() const {
-  const std::string unit = cost_unit(inputs_.options.how);
-  const auto item = [](const char* name, element_type type, std::vector<std::uint64_t> shape, std::string of,
-                       const char* meaning) {
-    return output_spec{name, type, std::move(shape), output_layout::items, std::move(of), meaning};
-  };
-  constexpr auto real = element_type::float32;
-  return {
-      item("regions", element_type::int32, {2}, "1", "labels of the regions where the path begins and ends"),
-      item("cost", real, {}, unit, "of the path, by arrival times"),
-      item("path_cost", real, {}, unit, "of the path, integrated along it"),
-      item("length_mm", real, {}, "mm", "Euclidean length"),
-      item("detour", element_type::uint8, {}, "1", "1 if path_cost is more than 1.5 times cost: not to be relied on"),
-      {"position", real, {3}, output_layout::points, "mm", "place in the world, RAS+"}};
-}
-
 std::size_t path_tracing::device_bytes_per_item() const {
   return 3 * sizeof(float) * (offsets_.back() / std::max<std::size_t>(1, paths_.size()) + 1) + 64;
 }
@@ -140,6 +130,90 @@ std::size_t path_tracing::device_bytes_per_item() const {
 std::unique_ptr<batch_runner> path_tracing::make_runner() const {
   return std::make_unique<path_runner>(connect::make_solver(device_, field_.view(), inputs_.options.solver), field_,
                                        paths_, offsets_);
+}
+
+namespace {
+
+using connect::path_end;
+
+/// `count` of the pathway's voxels, in the order of cost.
+std::vector<std::uint32_t> chosen_voxels(const pathway& p, std::uint64_t count) {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t v = 0; v < p.inside.size(); ++v)
+    if (p.inside[v] != 0) all.push_back(v);
+  std::stable_sort(all.begin(), all.end(), [&](auto a, auto b) { return p.excess[a] < p.excess[b]; });
+  if (all.size() <= count) return all;
+  std::vector<std::uint32_t> some;
+  for (std::uint64_t i = 0; i < count; ++i) some.push_back(all[i * all.size() / count]);
+  return some;
+}
+
+void warn_about(std::size_t lost, std::size_t of) {
+  if (lost > 0)
+    spdlog::warn("{} of {} paths do not lead back to their region (stuck, or too many steps); left out", lost, of);
+}
+
+}  // namespace
+
+std::vector<planned_path> plan_paths(const pathway& p, const connect_inputs& inputs, const front_field& field,
+                                     const device& d) {
+  if (p.chosen.voxels == 0) return {};
+  const auto solver = connect::make_solver(d, field.view(), inputs.options.solver);
+  solver->solve(field.starts);
+  return plan_paths(p, inputs, field, *solver, inputs.options.max_paths);
+}
+
+std::vector<planned_path> plan_paths(const pathway& p, const connect_inputs& inputs, const front_field& field,
+                                     const connect::solver& solver, std::uint64_t count) {
+  const std::vector<std::uint32_t> voxels = chosen_voxels(p, count);
+  std::vector<planned_path> paths;
+  if (voxels.empty()) return paths;
+  std::vector<connect::path_request> asked;
+  for (const std::uint32_t v : voxels)
+    for (std::uint32_t front = 0; front < 2; ++front) asked.push_back({front, v});
+  std::vector<connect::path_score> scores(asked.size());
+  solver.score_paths(asked, {}, scores.data());
+  const auto scale = static_cast<float>(field.cost_scale);
+  for (std::size_t i = 0; i < voxels.size(); ++i) {
+    const auto &first = scores[2 * i], &second = scores[2 * i + 1];
+    if (first.end != path_end::source || second.end != path_end::source) continue;
+    paths.push_back({{inputs.labels[0], inputs.labels[1]},
+                     {0, 1},
+                     {first.steps, second.steps},
+                     path_form::through_voxel,
+                     voxels[i],
+                     p.total[voxels[i]],
+                     (first.cost + second.cost) * scale,
+                     first.length_mm + second.length_mm});
+  }
+  warn_about(voxels.size() - paths.size(), voxels.size());
+  return paths;
+}
+
+std::vector<planned_path> plan_paths(const region_table& t, const connect_inputs& inputs) {
+  std::vector<planned_path> paths;
+  std::size_t joined = 0;
+  for (std::uint32_t i = 0; i < t.regions; ++i) {
+    for (std::uint32_t j = i + 1; j < t.regions; ++j) {
+      const std::size_t at = cheaper_path(t, i, j);
+      if (t.reached[i * t.regions + j] == 0) continue;
+      ++joined;
+      if (t.path_end[at] != static_cast<std::uint8_t>(path_end::source)) continue;
+      const auto front = static_cast<std::uint32_t>(at / t.regions);
+      paths.push_back({{inputs.labels[i], inputs.labels[j]},
+                       {front, front},
+                       {t.path_steps[at], 0},
+                       front == j ? path_form::from_voxel : path_form::to_voxel,
+                       t.best_voxel[at],
+                       t.cost[at],
+                       t.path_cost[at],
+                       t.length_mm[at]});
+    }
+  }
+  warn_about(joined - paths.size(), joined);
+  // A batch solves for the fronts of its paths.
+  std::stable_sort(paths.begin(), paths.end(), [](const auto& a, const auto& b) { return a.fronts < b.fronts; });
+  return paths;
 }
 
 }  // namespace voxherd

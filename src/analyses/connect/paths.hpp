@@ -34,7 +34,7 @@ struct planned_path {
   }
 };
 
-/// Paths through the pathway's voxels, at most options.path_count of them, evenly chosen from the lowest to the highest
+/// Paths through the pathway's voxels, at most options.max_paths of them, evenly chosen from the lowest to the highest
 /// cost. On the calling process's device. Paths that do not end at a region's front are left out, with a warning.
 /// Throws device_error.
 std::vector<planned_path> plan_paths(const pathway& p, const connect_inputs& inputs, const front_field& field,
@@ -49,6 +49,20 @@ std::vector<planned_path> plan_paths(const region_table& table, const connect_in
 
 inline constexpr std::uint64_t path_items_per_batch = 1024;
 
+struct path_outputs {
+  using inputs = connect_inputs;
+  static std::string cost(const inputs& in) { return cost_unit(in.options.how); }
+
+  static constexpr step_output<inputs> table[] = {
+      {"regions", element_type::int32, 2, "1", "labels of the regions where the path begins and ends"},
+      {"cost", element_type::float32, 1, "", "of the path, by arrival times", {.unit = cost}},
+      {"path_cost", element_type::float32, 1, "", "of the path, integrated along it", {.unit = cost}},
+      {"length_mm", element_type::float32, 1, "mm", "Euclidean length"},
+      {"detour", element_type::uint8, 1, "1", "1 if path_cost is more than 1.5 times cost: not to be relied on"},
+      {"position", element_type::float32, 3, "mm", "place in the world, RAS+", {.layout = output_layout::points}},
+  };
+};
+
 /// Writes planned paths as fibres. Each batch solves for its fronts again, because arrival times stay on the device
 /// that follows them.
 class path_tracing final : public analysis {
@@ -59,7 +73,7 @@ class path_tracing final : public analysis {
   std::string name() const override { return "connect-paths"; }
   const image_grid& grid() const override { return inputs_.grid; }
   const std::vector<std::uint64_t>& item_voxels() const override { return path_voxels_; }
-  std::vector<output_spec> outputs() const override;
+  std::vector<output_spec> outputs() const override { return output_specs<path_outputs>(inputs_); }
   std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
   bool may_be_empty() const override { return true; }
   std::size_t device_bytes_per_item() const override;

@@ -46,15 +46,15 @@ std::vector<constant> make_matrices(const connection_nodes& nodes, const std::ve
   constant labels{"labels", {n}, {}, "1", "label of each row and column; 0: the seeds", "connectome"};
   for (const std::int64_t label : nodes.labels) labels.values.push_back(static_cast<double>(label));
   const auto mean = [](double of, const pair_summary& s) { return s.count > 0 ? of : 0.0; };
-  return {
-      labels,
-      matrix("count", "1", "fibres that join the two regions (row: from, column: to)",
-             [](const pair_summary& s) { return static_cast<double>(s.count); }),
-      matrix("best_measure", "1", "largest measure of them", [&](const pair_summary& s) { return mean(s.best, s); }),
-      matrix("mean_measure", "1", "mean of their measures",
-             [&](const pair_summary& s) { return mean(s.mean_measure, s); }),
-      matrix("mean_length_mm", "mm", "mean of their lengths",
-             [&](const pair_summary& s) { return mean(s.mean_length_mm, s); })};
+  return {labels,
+          matrix("count", "1", "number of paths between the two regions (row: from, column: to)",
+                 [](const pair_summary& s) { return static_cast<double>(s.count); }),
+          matrix("best_measure", "1", "largest measure of these paths",
+                 [&](const pair_summary& s) { return mean(s.best, s); }),
+          matrix("mean_measure", "1", "mean measure of these paths",
+                 [&](const pair_summary& s) { return mean(s.mean_measure, s); }),
+          matrix("mean_length_mm", "mm", "mean length of these paths",
+                 [&](const pair_summary& s) { return mean(s.mean_length_mm, s); })};
 }
 
 /// The accepted fibres of all ranks, distributed by region pair: each rank gets all fibres of its pairs, in any order.

@@ -14,7 +14,7 @@ namespace voxherd {
 /// The label of each row and column of the matrices. One-way fibres from seeds outside all labels start at node 0,
 /// with label 0.
 struct connection_nodes {
-  std::vector<std::int64_t> labels;  ///< of each node, increasing
+  std::vector<std::int64_t> labels;  ///< labels of the nodes, increasing
   bool directed = false;             ///< from and to differ: fibres of one ray
   std::int32_t first_target = 0;     ///< number of node 0's target region: 0 or 1
 
@@ -27,7 +27,7 @@ struct connection_nodes {
 connection_nodes make_nodes(const geodesic_inputs& inputs);
 
 struct connections {
-  std::vector<scored_fibre> winners;  ///< by pair, best measure first
+  std::vector<scored_fibre> winners;  ///< best paths by pair, best measure first
   std::vector<constant> matrices;     ///< group "connectome"; none without targets
   std::uint64_t candidates = 0;
 };

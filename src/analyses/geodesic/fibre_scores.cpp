@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/readable.hpp"
+#include "core/text.hpp"
+#include "kernels/portable/output_rows.hpp"
 
 namespace voxherd {
 
@@ -29,21 +30,20 @@ std::string listed(const std::vector<std::uint64_t>& counts, const char* const* 
   return text.empty() ? "none" : text;
 }
 
-using score_rows = geodesic::score_arrays;
+using score_rows = output_rows<geodesic::fibre_scores>;
 
 /// The accepted fibres among rows [begin, end) of a batch; the others are counted.
 std::vector<scored_fibre> accepted_rows(const score_rows& rows, std::uint64_t first_fibre, std::size_t begin,
                                         std::size_t end, fibre_counts& counts) {
   constexpr auto accepted = static_cast<std::uint8_t>(geodesic::verdict::accepted);
-  const std::uint8_t *const verdict = rows.values<"verdict">(), *const stops = rows.values<"stops">();
+  const auto verdict = rows.values<"verdict">(), stops = rows.values<"stops">();
   std::vector<scored_fibre> found;
-  found.reserve(static_cast<std::size_t>(std::count(verdict + begin, verdict + end, accepted)));
+  found.reserve(static_cast<std::size_t>(std::ranges::count(verdict.subspan(begin, end - begin), accepted)));
   for (std::size_t i = begin; i < end; ++i) {
     ++counts.verdicts.at(verdict[i]);
     for (std::size_t ray = 0; ray < 2; ++ray) ++counts.stops.at(stops[2 * i + ray]);
     if (verdict[i] != accepted) continue;
-    found.push_back({first_fibre + i, {}});
-    found.back().scores.read(rows, i);
+    found.push_back({first_fibre + i, rows.record(i)});
   }
   return found;
 }
@@ -57,9 +57,7 @@ void add_counts(const fibre_counts& more, fibre_counts& counts) {
 
 void fibre_collector::add(const batch& fibres, std::span<const std::span<const std::byte>> outputs) {
   constexpr std::size_t piece = 1 << 16;
-  score_rows rows;
-  // They are only read.
-  for (std::size_t i = 0; i < rows.count; ++i) rows.array[i] = const_cast<std::byte*>(outputs[i].data());
+  const score_rows rows(outputs);
   const std::size_t count = fibres.item_count, pieces = (count + piece - 1) / piece;
   std::vector<std::vector<scored_fibre>> found(pieces);
   const fibre_counts none{std::vector<std::uint64_t>(geodesic::verdicts),
@@ -97,7 +95,7 @@ fibre_counts fibre_collector::count_all(const session& s) const {
 
 void log_counts(const fibre_counts& counts) {
   const std::uint64_t fibres = std::accumulate(counts.verdicts.begin(), counts.verdicts.end(), std::uint64_t{0});
-  spdlog::info("{}: {}", counted(fibres, "fibre"), listed(counts.verdicts, verdict_words, 0));
+  spdlog::info("{}: {}", counted(fibres, "path"), listed(counts.verdicts, verdict_words, 0));
   spdlog::info("rays ended by: {}", listed(counts.stops, stop_words, 1));
 }
 

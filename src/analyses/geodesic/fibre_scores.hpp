@@ -36,12 +36,12 @@ class fibre_collector {
   void add(const batch& fibres, std::span<const std::span<const std::byte>> outputs);
   /// In the order of their numbers. Once.
   std::vector<scored_fibre> take_accepted();
-  /// Of all ranks. Collective.
+  /// The counts of all ranks. Collective.
   fibre_counts count_all(const session& s) const;
 
  private:
   int threads_;                                   // on a CPU all threads compute meanwhile
-  std::vector<std::vector<scored_fibre>> parts_;  ///< of consecutive fibres each; none is empty
+  std::vector<std::vector<scored_fibre>> parts_;  ///< parts of consecutive paths; none is empty
   fibre_counts counts_{std::vector<std::uint64_t>(geodesic::verdicts),
                        std::vector<std::uint64_t>(geodesic::stop_reasons)};
 };

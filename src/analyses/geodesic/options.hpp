@@ -42,7 +42,8 @@ struct region_request {
   std::string region_names;                 ///< file; "" for none
 };
 
-/// Values that depend on the form or the voxel size are empty or 0 until with_defaults() and fill_in_lengths().
+/// Values that depend on the form or the voxel size are empty or 0 until option_table::complete() and
+/// fill_in_lengths().
 struct ray_request {
   geodesic::ray_form form = geodesic::ray_form::hamiltonian;
   std::optional<geodesic::interpolation> interpolation;
@@ -51,10 +52,10 @@ struct ray_request {
   std::uint32_t max_steps = 0;
   std::optional<float> max_length_mm;
   float min_length_mm = 0;
-  std::optional<float> min_radius_mm;
+  std::optional<double> max_angle_degrees;
   std::optional<float> min_FA;
   float max_drift = 0;
-  bool no_loop_check = false;
+  bool loop_check = true;
   std::optional<bool> two_way;
   std::optional<geodesic::direction_kind> directions;
   std::optional<std::uint32_t> directions_per_seed;
@@ -63,7 +64,7 @@ struct ray_request {
   tensor_field::metric_kind metric = tensor_field::metric_kind::inverse;
   double alpha = 1;
   std::optional<double> smoothing_voxels;
-  std::optional<double> min_eigenvalue;
+  std::optional<double> max_ratio;
   geodesic::measure_kind measure = geodesic::measure_kind::ratio;
   float min_measure = 0;
   std::uint64_t top = 0;
@@ -84,10 +85,7 @@ struct geodesic_request {
 
 const option_table<geodesic_request>& geodesic_options();
 
-/// The request with the defaults that depend on the form, and on --connectome.
-ray_request with_defaults(const geodesic_request& request);
-
-/// Sets step, length, radius and distance of points from the grid if the user gave none. Throws failure (usage) if
+/// Sets step, length and distance of points from the grid if the user gave none. Throws failure (usage) if
 /// they do not fit together; a step longer than a voxel is a warning.
 void fill_in_lengths(const image_grid& grid, ray_request& rays);
 

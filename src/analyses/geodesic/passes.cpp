@@ -1,83 +1,126 @@
 #include "src/analyses/geodesic/passes.hpp"
 
-#include <fmt/core.h>
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
+#include <cmath>
 
-#include "core/readable.hpp"
-#include "kernels/geodesic/finsler_fit.hpp"
-#include "mpi/run/steps.hpp"
-#include "src/analyses/common/run_options.hpp"
-#include "src/analyses/geodesic/connections.hpp"
 #include "src/analyses/geodesic/fibre_scores.hpp"
-#include "src/analyses/geodesic/scoring.hpp"
-#include "src/analyses/geodesic/winners.hpp"
-#include "src/scan/repaired_tensors.hpp"
 
 namespace voxherd {
 
 namespace {
 
-/// Shapes are compared by integrating accepted fibres again; before the scores their number is unknown.
-later_step predict_comparison(const run_estimate& scored) {
-  return {"", scored.run_seconds, true, "if all fibres are accepted and compared"};
-}
+class scoring_runner final : public batch_runner {
+ public:
+  explicit scoring_runner(std::unique_ptr<geodesic::tracker> tracker) : tracker_(std::move(tracker)) {}
 
-/// A written fibre is integrated again, in about the time of its score.
-later_step predict_fibres(const geodesic_inputs& inputs, const run_estimate& scored) {
-  const connection_nodes nodes = make_nodes(inputs);
-  const std::uint64_t top = inputs.selection.top, n = nodes.labels.size();
-  const std::uint64_t pairs = nodes.directed ? n * n : n * (n + 1) / 2;
-  const bool is_limited = top > 0 && n > 1 && pairs < scored.items / top;
-  const std::uint64_t fibres = is_limited ? pairs * top : scored.items;
-  const double part = static_cast<double>(fibres) / static_cast<double>(std::max<std::uint64_t>(1, scored.items));
-  return {"", scored.run_seconds * part, true,
-          is_limited ? fmt::format("{} for each of {}", counted(top, "fibre"), counted(pairs, "pair"))
-                     : "if all fibres are accepted"};
-}
+  void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
+    tracker_->score(items.first_item, items.item_count, arrays_in<geodesic::fibre_scores>(outputs));
+  }
+  void release_memory() override { tracker_->release_memory(); }
+
+ private:
+  std::unique_ptr<geodesic::tracker> tracker_;
+};
 
 }  // namespace
 
-std::unique_ptr<tensor_field::field> prepare_field(const session& s, const geodesic_inputs& inputs, const device& d) {
-  std::unique_ptr<tensor_field::field> field;
-  s.agree([&] {
-    use_device(d);
-    const bool spline = inputs.rays.reading == geodesic::interpolation::bspline;
-    const tensor_field::field_kind kind = field_for(inputs.rays.form);
-    field = kind == tensor_field::field_kind::quartic
-                ? geodesic::make_quartic_field(d, inputs.image, inputs.quartics, inputs.regions, inputs.how, spline)
-                : make_field(d, inputs.image, inputs.regions, inputs.how, kind, spline);
-  });
-  warn_repaired(field->repaired, inputs.image, inputs.how.min_eigenvalue, "--least-eigenvalue");
-  return field;
+scoring::scoring(const geodesic_inputs& inputs, const tensor_field::field& field) : inputs_(inputs), field_(field) {
+  const auto& size = inputs.grid.size;
+  seed_voxels_.reserve(inputs.seeds.size() * inputs.rays.directions_per_seed);
+  for (const geodesic::seed& s : inputs.seeds) {
+    const auto at = [&](int axis) { return static_cast<std::uint64_t>(std::lround(s.voxel[axis])); };
+    seed_voxels_.insert(seed_voxels_.end(), inputs.rays.directions_per_seed,
+                        at(0) + size[0] * (at(1) + size[1] * at(2)));
+  }
 }
 
-exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& how, const device& d) {
-  make_nodes(inputs);  // rejects matrices that are too large before any work is done
-  std::unique_ptr<tensor_field::field> field;
-  fibre_collector collected(d);
-  connections found;
-  step_list steps;
-  steps.work("preparation", [&](nlohmann::json& summary) {
-    field = prepare_field(s, inputs, d);
-    summary["preparation_device_seconds"] = field->seconds;
-  });
-  steps.run("scores", [&] { return std::make_unique<scoring>(inputs, *field); });
-  steps.collect([&](const batch& fibres, auto outputs) { collected.add(fibres, outputs); });
-  steps.describe("fibre");
-  steps.work("ranking", [&](nlohmann::json& summary) {
-    const fibre_counts counts = collected.count_all(s);
-    found = rank_connections(s, inputs, *field, collected.take_accepted());
-    summary.update(counts_as_json(counts));
-    log_counts(counts);
-    if (found.winners.size() != found.candidates)
-      spdlog::info("{} of {} accepted fibres are written", found.winners.size(), found.candidates);
-  });
-  if (inputs.selection.distinct_mm > 0) steps.describe("fibre", predict_comparison);
-  steps.result("fibres", [&] { return std::make_unique<winners>(inputs, *field, found); });
-  steps.describe("fibre", [&](const run_estimate& scored) { return predict_fibres(inputs, scored); });
-  return run_steps(s, "geodesic", steps, how, hooks_for(d));
+std::vector<output_spec> scoring::outputs() const { return output_specs<geodesic::fibre_scores>(); }
+
+std::unique_ptr<batch_runner> scoring::make_runner() const {
+  return std::make_unique<scoring_runner>(geodesic::make_tracker(field_, inputs_.seeds, inputs_.rays));
+}
+
+namespace {
+
+class winners_runner final : public batch_runner {
+ public:
+  winners_runner(std::unique_ptr<geodesic::tracker> tracker, const connections& found,
+                 const std::vector<std::int64_t>& labels, std::span<const std::uint64_t> fibres,
+                 const std::uint32_t* steps, std::span<const std::uint64_t> offsets)
+      : tracker_(std::move(tracker)),
+        found_(found),
+        labels_(labels),
+        fibres_(fibres),
+        steps_(steps),
+        offsets_(offsets) {}
+
+  void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
+    copy_scores(items, arrays_in<geodesic::fibre_scores>(outputs));
+    const auto out = arrays_in<fibre_outputs>(outputs);
+    std::copy_n(fibres_.data() + items.first_item, items.item_count, out.values<"fibre">());
+    tracker_->trace(fibres_.subspan(items.first_item, items.item_count), steps_ + 2 * items.first_item,
+                    offsets_.subspan(items.first_item, items.item_count + 1),
+                    {out.values<"position">(), out.values<"FA">(), out.values<"relative_speed">()});
+  }
+
+  void release_memory() override { tracker_->release_memory(); }
+
+ private:
+  std::int32_t label_of(std::int32_t target) const {
+    return target == 0 ? 0 : static_cast<std::int32_t>(labels_[static_cast<std::size_t>(target - 1)]);
+  }
+
+  void copy_scores(const batch& items, const geodesic::score_arrays& out) const {
+    for (std::size_t i = 0; i < items.item_count; ++i) {
+      const scored_fibre& f = found_.winners[items.first_item + i];
+      f.scores.write(out, i);
+      for (int end = 0; end < 2; ++end)
+        out.values<"regions">()[2 * i + static_cast<std::size_t>(end)] = label_of(f.region(end));
+    }
+  }
+
+  std::unique_ptr<geodesic::tracker> tracker_;
+  const connections& found_;
+  const std::vector<std::int64_t>& labels_;
+  std::span<const std::uint64_t> fibres_;
+  const std::uint32_t* steps_;
+  std::span<const std::uint64_t> offsets_;
+};
+
+}  // namespace
+
+std::uint64_t count_points(const scored_fibre& f, double distance_mm) {
+  const std::uint64_t max_points = std::uint64_t{f.steps(0)} + f.steps(1) + 1;
+  const auto wanted =
+      static_cast<std::uint64_t>(std::ceil(static_cast<double>(f.scores.get<"length_mm">()) / distance_mm)) + 1;
+  return std::clamp<std::uint64_t>(wanted, std::min<std::uint64_t>(2, max_points), max_points);
+}
+
+winners::winners(const geodesic_inputs& inputs, const tensor_field::field& field, const connections& found)
+    : inputs_(inputs), field_(field), found_(found), offsets_{0} {
+  const auto& size = inputs.grid.size;
+  fibres_.reserve(found.winners.size());
+  steps_.reserve(2 * found.winners.size());
+  offsets_.reserve(found.winners.size() + 1);
+  seed_voxels_.reserve(found.winners.size());
+  for (const scored_fibre& f : found.winners) {
+    fibres_.push_back(f.fibre);
+    steps_.insert(steps_.end(), {f.steps(0), f.steps(1)});
+    offsets_.push_back(offsets_.back() + count_points(f, inputs.selection.output_step_mm));
+    const geodesic::seed& s = inputs.seeds[f.fibre / inputs.rays.directions_per_seed];
+    const auto at = [&](int axis) { return static_cast<std::uint64_t>(std::lround(s.voxel[axis])); };
+    seed_voxels_.push_back(at(0) + size[0] * (at(1) + size[1] * at(2)));
+  }
+}
+
+std::size_t winners::device_bytes_per_item() const {
+  const std::uint64_t points = offsets_.back() / std::max<std::size_t>(1, fibres_.size()) + 1;
+  return 5 * sizeof(float) * points + 32;
+}
+
+std::unique_ptr<batch_runner> winners::make_runner() const {
+  return std::make_unique<winners_runner>(geodesic::make_tracker(field_, inputs_.seeds, inputs_.rays), found_,
+                                          inputs_.target_labels, fibres_, steps_.data(), offsets_);
 }
 
 }  // namespace voxherd

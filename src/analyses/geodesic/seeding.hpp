@@ -21,7 +21,7 @@ struct seeding_settings {
   seeding_kind kind = seeding_kind::center;
   std::uint32_t per_voxel = 1;  ///< random: seeds of a voxel; grid: along each axis
   std::uint64_t random_seed = 0;
-  std::vector<std::int32_t> labels;  ///< of --seed-image; empty: all above 0
+  std::vector<std::int32_t> labels;  ///< labels of --seed-image; empty: all above 0
 };
 
 /// Seeds in the order of their voxels in memory (slice after slice), so that neighbours in the list are neighbours in

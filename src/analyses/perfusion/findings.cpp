@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "core/options.hpp"
-#include "core/readable.hpp"
+#include "core/text.hpp"
 #include "src/analyses/perfusion/frames.hpp"
 #include "src/io/input_file.hpp"
 
@@ -19,15 +19,13 @@ using perfusion::conversion;
 using perfusion::signal_kind;
 using perfusion::time_course;
 
-[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
-
 /// There must be more fitted frames than fitted parameters.
 void check_counts(const perfusion_settings& o, const time_course& frames) {
   const auto free = static_cast<std::size_t>(
       std::count_if(o.fit.rules.begin(), o.fit.rules.end(), [](const auto& rule) { return !rule.fixed; }));
   if (frames.counted() > free) return;
-  refuse(fmt::format("only {} of {} frames are fitted, for {} parameters; expected more frames than parameters",
-                     frames.counted(), frames.frames(), free));
+  refuse_data(fmt::format("only {} of {} frames are fitted, for {} parameters; expected more frames than parameters",
+                          frames.counted(), frames.frames(), free));
 }
 
 void find_baseline_frames(const perfusion_settings& o, const std::vector<double>& arterial, const char* of,
@@ -43,12 +41,12 @@ void find_baseline_frames(const perfusion_settings& o, const std::vector<double>
     c.baseline_end = static_cast<int>(o.baseline->second) + 1;
     const auto& counts = found.frames.counts;
     if (std::none_of(counts.begin() + c.baseline_begin, counts.begin() + c.baseline_end, [](auto n) { return n != 0; }))
-      refuse(fmt::format("--baseline {},{}: all of these frames are skipped or empty", o.baseline->first,
-                         o.baseline->second));
+      refuse_data(fmt::format("--baseline {},{}: all of these frames are skipped or empty", o.baseline->first,
+                              o.baseline->second));
   } else {
     std::tie(c.baseline_begin, c.baseline_end) = find_baseline(arterial, found.frames.counts);
     if (c.baseline_end <= c.baseline_begin)
-      refuse(
+      refuse_data(
           fmt::format("{} rises from the first frame: there is no baseline before the agent; give --baseline "
                       "FIRST,LAST",
                       of));
@@ -97,7 +95,7 @@ void check_agent_arrives(const perfusion_settings& o, const inflow_files& files,
                          const std::vector<double>& curve) {
   if (*std::max_element(curve.begin(), curve.end()) > 0) return;
   const std::string& file = !files.voi.empty() ? files.voi : files.curve.empty() ? o.curves : files.curve;
-  refuse(
+  refuse_data(
       fmt::format("{}: the {} curve has no value above 0, expected the agent's concentration", printable(file), name));
 }
 

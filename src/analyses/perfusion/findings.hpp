@@ -14,7 +14,7 @@ struct looked_regions {
   std::vector<std::uint64_t> tissue;
 };
 
-/// By rank 0: frames without data, the baseline, both input curves and the mean tissue curve, all logged.
+/// Finds, on rank 0, frames without data, the baseline, both input curves and the mean tissue curve, all logged.
 /// `found` has times, counts and the conversion without a baseline. Throws failure (bad_data, usage, missing_input).
 void find_in_series(const perfusion_settings& o, const looked_rows& looked, const looked_regions& regions,
                     perfusion_findings& found);

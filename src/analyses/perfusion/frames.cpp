@@ -16,8 +16,6 @@ namespace voxherd {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
-
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -27,10 +25,10 @@ double median(std::vector<double> values) {
 /// `place`: names the place of a time in its file.
 void check_times(const std::vector<double>& times, const std::function<std::string(std::size_t)>& place) {
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (!std::isfinite(times[i])) refuse(fmt::format("{}: found {}, expected a number", place(i), times[i]));
+    if (!std::isfinite(times[i])) refuse_data(fmt::format("{}: found {}, expected a number", place(i), times[i]));
     if (i > 0 && times[i] <= times[i - 1])
-      refuse(fmt::format("{}: frame {} is at {} s, not after frame {} at {} s; times must increase", place(i), i,
-                         times[i], i - 1, times[i - 1]));
+      refuse_data(fmt::format("{}: frame {} is at {} s, not after frame {} at {} s; times must increase", place(i), i,
+                              times[i], i - 1, times[i - 1]));
   }
 }
 
@@ -39,8 +37,8 @@ void check_units(const std::string& source, const std::vector<double>& times) {
   constexpr double max_hours = 6, s_per_hour = 3600;
   const double duration = times.back() - times.front();
   if (!(duration <= max_hours * s_per_hour))
-    refuse(fmt::format("{}: the frames take {:.4g} hours, expected at most {}; give times in seconds, not in ms",
-                       source, duration / s_per_hour, max_hours));
+    refuse_data(fmt::format("{}: the frames take {:.4g} hours, expected at most {}; give times in seconds, not in ms",
+                            source, duration / s_per_hour, max_hours));
   const double spacing = duration / static_cast<double>(times.size() - 1);
   if (spacing > 60 || spacing < 0.2)
     spdlog::warn("{}: frames are {:.3g} s apart on average; are the times in {}? expected seconds", source, spacing,
@@ -53,7 +51,7 @@ nlohmann::json read_sidecar(const std::string& path) {
   file.read(0, text.data(), text.size());
   nlohmann::json sidecar = nlohmann::json::parse(text, nullptr, false);
   if (!sidecar.is_object())
-    refuse(fmt::format("{}: is not a JSON object, expected a sidecar of BIDS", printable(path)));
+    refuse_data(fmt::format("{}: is not a JSON object, expected a sidecar of BIDS", printable(path)));
   return sidecar;
 }
 
@@ -61,7 +59,7 @@ std::vector<double> repeated_times(const nlohmann::json& spacing, std::size_t fr
   // A volume of a body takes longer, an excitation (which converters call RepetitionTime, too) is shorter.
   constexpr double min_spacing_s = 0.5;
   if (!spacing.is_number() || spacing.get<double>() < min_spacing_s)
-    refuse(
+    refuse_data(
         fmt::format("{}: RepetitionTime is {}, expected at least {} s from one volume to the next; a repetition "
                     "time of excitations is RepetitionTimeExcitation; add VolumeTiming, the times of the frames",
                     name, spacing.dump(), min_spacing_s));
@@ -70,7 +68,7 @@ std::vector<double> repeated_times(const nlohmann::json& spacing, std::size_t fr
   return times;
 }
 
-/// Of a sidecar: the start of each frame, or the time between two.
+/// The start of each frame, or the time between two frames, from a BIDS sidecar.
 std::vector<double> read_sidecar_times(const std::string& path, std::size_t frames, const std::string& series) {
   const nlohmann::json sidecar = read_sidecar(path);
   const std::string name = printable(path);
@@ -79,14 +77,14 @@ std::vector<double> read_sidecar_times(const std::string& path, std::size_t fram
     const nlohmann::json& list = sidecar.at(key);
     if (!list.is_array() || list.size() != frames ||
         !std::all_of(list.begin(), list.end(), [](const nlohmann::json& time) { return time.is_number(); }))
-      refuse(fmt::format("{}: {} has {} entries, expected {} numbers, one for each frame of {}", name, key, list.size(),
-                         frames, series));
+      refuse_data(fmt::format("{}: {} has {} entries, expected {} numbers, one for each frame of {}", name, key,
+                              list.size(), frames, series));
     const auto times = list.get<std::vector<double>>();
     check_times(times, [&](std::size_t) { return name + ": " + key; });
     return times;
   }
   if (sidecar.contains("RepetitionTime")) return repeated_times(sidecar.at("RepetitionTime"), frames, name);
-  refuse(
+  refuse_data(
       fmt::format("{}: has none of FrameTimesStart, VolumeTiming and RepetitionTime, the times of the frames", name));
 }
 
@@ -106,8 +104,8 @@ std::vector<double> read_frame_times(const perfusion_settings& o, std::size_t fr
   }
   const number_table table = read_number_table(o.times);
   if (table.values.size() != frames || (table.rows > 1 && table.columns > 1))
-    refuse(fmt::format("{}: has {} numbers in {} rows, expected {} in one column or row, one for each frame of {}",
-                       table.name, table.values.size(), table.rows, frames, series));
+    refuse_data(fmt::format("{}: has {} numbers in {} rows, expected {} in one column or row, one for each frame of {}",
+                            table.name, table.values.size(), table.rows, frames, series));
   check_times(table.values, [&](std::size_t i) {
     return fmt::format("{}: line {}", table.name, table.row_line[std::min(i / table.columns, table.rows - 1)]);
   });

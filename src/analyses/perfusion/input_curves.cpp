@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/readable.hpp"
+#include "core/text.hpp"
 #include "kernels/perfusion/signal_model.hpp"
 #include "kernels/perfusion/t1_fitter.hpp"
 #include "src/analyses/perfusion/frames.hpp"
@@ -19,8 +19,6 @@ namespace {
 
 using perfusion::conversion;
 using perfusion::t1_source;
-
-[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
 
 bool usable(const float* row, const std::vector<std::uint8_t>& counts, const conversion& convert) {
   for (std::size_t i = 0; i < counts.size(); ++i)
@@ -66,8 +64,8 @@ region_signal mean_signal(const std::string& name, const looked_rows& looked, co
     ++mean.voxels;
   }
   if (mean.voxels == 0)
-    refuse(fmt::format("{}: none of its {} voxels has a number in every frame{}", name, voxels.size(),
-                       convert.extras() > 0 ? " and a T1" : ""));
+    refuse_data(fmt::format("{}: none of its {} voxels has a number in every frame{}", name, voxels.size(),
+                            convert.extras() > 0 ? " and a T1" : ""));
   if (mean.voxels < voxels.size())
     spdlog::warn("{}: {} of {} voxels have no number in some frame{}; left out of the mean", name,
                  voxels.size() - mean.voxels, voxels.size(), convert.extras() > 0 ? ", or no T1" : "");
@@ -98,7 +96,8 @@ double t1_of(const region_signal& region, const conversion& convert, double give
   } else {
     const perfusion::t1_fit fit = perfusion::t1_fitter(convert)(region.extras.data());
     if (!fit.found)
-      refuse(fmt::format("{}: no T1 fits its mean signals at the flip angles; give --t1-blood, or --t1", region.name));
+      refuse_data(
+          fmt::format("{}: no T1 fits its mean signals at the flip angles; give --t1-blood, or --t1", region.name));
     t1_s = fit.t1_s;
   }
   kind == region_kind::blood ? warn_of_blood(region.name, t1_s) : warn_of_tissue(region.name, t1_s);
@@ -107,7 +106,7 @@ double t1_of(const region_signal& region, const conversion& convert, double give
 
 std::vector<double> concentrations(const region_signal& region, const conversion& convert, double S0, double t1_s) {
   if (convert.needs_t1() && !(S0 > 0))
-    refuse(fmt::format("{}: its mean signal before the agent is {:.4g}, expected above 0", region.name, S0));
+    refuse_data(fmt::format("{}: its mean signal before the agent is {:.4g}, expected above 0", region.name, S0));
   const auto model = perfusion::signal_model(convert, {S0, t1_s});
   std::vector<double> values;
   std::size_t clamped = 0;
@@ -130,23 +129,23 @@ std::vector<double> read_curve(const std::string& path, std::size_t column, cons
                                const std::vector<double>& time_s) {
   const number_table t = read_number_table(path, header_line::allowed);
   if (t.columns <= column)
-    refuse(fmt::format("{}: has {} columns, expected at least {} for --{}: time in s, then {}", t.name, t.columns,
-                       column + 1, option, column > 1 ? "arterial and portal concentration" : "concentration"));
-  if (t.rows < 2) refuse(fmt::format("{}: has {} row of numbers, expected at least 2", t.name, t.rows));
+    refuse_data(fmt::format("{}: has {} columns, expected at least {} for --{}: time in s, then {}", t.name, t.columns,
+                            column + 1, option, column > 1 ? "arterial and portal concentration" : "concentration"));
+  if (t.rows < 2) refuse_data(fmt::format("{}: has {} row of numbers, expected at least 2", t.name, t.rows));
   for (std::size_t r = 0; r < t.rows; ++r) {
     if (!std::isfinite(t.at(r, 0)) || !std::isfinite(t.at(r, column)))
-      refuse(fmt::format("{}: line {}: found {} {}, expected numbers", t.name, t.row_line[r], t.at(r, 0),
-                         t.at(r, column)));
+      refuse_data(fmt::format("{}: line {}: found {} {}, expected numbers", t.name, t.row_line[r], t.at(r, 0),
+                              t.at(r, column)));
     if (r > 0 && t.at(r, 0) <= t.at(r - 1, 0))
-      refuse(fmt::format("{}: line {}: {} s is not after {} s; times must increase", t.name, t.row_line[r], t.at(r, 0),
-                         t.at(r - 1, 0)));
+      refuse_data(fmt::format("{}: line {}: {} s is not after {} s; times must increase", t.name, t.row_line[r],
+                              t.at(r, 0), t.at(r - 1, 0)));
   }
   // A curve may be up to one frame shorter than the series at each end, where its nearest value is used.
   const double frame = (time_s.back() - time_s.front()) / static_cast<double>(time_s.size() - 1);
   const double from = t.at(0, 0), to = t.at(t.rows - 1, 0);
   if (time_s.front() < from - frame || time_s.back() > to + frame)
-    refuse(fmt::format("{}: has times from {} to {} s, expected at least the frames' {} to {} s", t.name, from, to,
-                       time_s.front(), time_s.back()));
+    refuse_data(fmt::format("{}: has times from {} to {} s, expected at least the frames' {} to {} s", t.name, from, to,
+                            time_s.front(), time_s.back()));
   std::vector<double> values;
   std::size_t r = 1;
   for (const double time : time_s) {

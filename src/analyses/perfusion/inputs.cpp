@@ -10,19 +10,16 @@
 #include "mpi/run/staged_input.hpp"
 #include "src/analyses/perfusion/findings.hpp"
 #include "src/analyses/perfusion/frames.hpp"
-#include "src/analyses/perfusion/series_rows.hpp"
-#include "src/analyses/perfusion/t1_map.hpp"
+#include "src/analyses/perfusion/series.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
-#include "src/scan/host_memory.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
+#include "src/scan/node_resources.hpp"
 
 namespace voxherd {
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
 
 /// There must be more frames than fitted parameters.
 constexpr std::uint64_t min_frames = 6;
@@ -37,7 +34,7 @@ std::vector<std::uint64_t> read_region(const std::string& path, const nifti_head
   for (std::size_t d = 0; d < 3; ++d) extent = std::max(extent, side[d] * static_cast<double>(n[d]));
   const double apart = largest_displacement_mm(n, h.grid.voxel_to_world, image.grid.voxel_to_world);
   if (apart > extent)
-    refuse(
+    refuse_data(
         fmt::format("{}: is up to {:.0f} mm away from {}, which is {:.0f} mm large, so it is outside; draw it on the "
                     "series",
                     printable(path), apart, printable(image.path), extent));
@@ -74,7 +71,8 @@ struct perfusion_inputs::state {
     dynamic = read_image_list(options.dynamic, "dynamic");
     const std::uint64_t frames = dynamic.volumes();
     if (frames < min_frames)
-      refuse(fmt::format("{}: has {} frames, expected a series of at least {}", dynamic.name(), frames, min_frames));
+      refuse_data(
+          fmt::format("{}: has {} frames, expected a series of at least {}", dynamic.name(), frames, min_frames));
     found.frames.time_s = read_frame_times(options, frames, dynamic.name());
     found.frames.counts = counted_frames(options, frames);
     found.convert = options.convert;
@@ -97,13 +95,13 @@ struct perfusion_inputs::state {
       extras = read_image_list(options.vfa, "vfa");
       const auto angles = static_cast<std::uint64_t>(options.convert.flip_angles);
       if (extras.volumes() != angles)
-        refuse(fmt::format("{}: has {} volumes, but --vfa-flip-angles {} angles", extras.name(), extras.volumes(),
-                           angles));
+        refuse_data(fmt::format("{}: has {} volumes, but --vfa-flip-angles {} angles", extras.name(), extras.volumes(),
+                                angles));
     }
     if (!options.t1_map.empty()) {
       extras = read_image_list({options.t1_map}, "t1-map");
       if (extras.volumes() != 1)
-        refuse(fmt::format("{}: dim[4] is {}, expected 1: a map of T1", extras.name(), extras.volumes()));
+        refuse_data(fmt::format("{}: dim[4] is {}, expected 1: a map of T1", extras.name(), extras.volumes()));
     }
     if (!extras.files.empty()) check_same_grid(extras.files.front(), image);
   }
@@ -218,11 +216,7 @@ std::size_t perfusion_inputs::floats_per_item() const { return state_->floats_pe
 void perfusion_inputs::load(const batch& items, std::span<std::byte> rows) {
   const std::span<float> out(reinterpret_cast<float*>(rows.data()), rows.size() / sizeof(float));
   const std::size_t stride = floats_per_item();
-  if (items.first_item + items.item_count > item_voxels().size() || out.size() < items.item_count * stride) {
-    throw failure(exit_status::internal_error,
-                  fmt::format("batch {}: {} items from {} do not fit {} voxels and {} floats", items.number,
-                              items.item_count, items.first_item, item_voxels().size(), out.size()));
-  }
+  check_room(items, item_voxels().size(), stride, out);
   state_->signals->load_items(items.first_item, items.item_count, out.data(), stride);
   if (state_->more)
     state_->more->load_items(items.first_item, items.item_count, out.data() + state_->signals->volumes(), stride);

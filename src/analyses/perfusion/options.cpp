@@ -21,13 +21,14 @@ frame_range parse_baseline(const std::string& text, const char* option) {
   return {static_cast<std::size_t>(ends[0]), static_cast<std::size_t>(ends[1])};
 }
 
-bool needs_t1(const perfusion_request& r) {
-  return r.signal == signal_kind::linear || r.signal == signal_kind::spoiled_echo;
+std::string print_range(const frame_range& frames) { return fmt::format("{},{}", frames.first, frames.second); }
+
+std::string print_frames(const std::vector<frame_range>& list) {
+  std::string text;
+  for (const auto& [first, last] : list)
+    text += (text.empty() ? "" : ",") + (first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last));
+  return text;
 }
-bool is_spoiled_echo(const perfusion_request& r) { return r.signal == signal_kind::spoiled_echo; }
-bool has_t1_map(const perfusion_request& r) { return needs_t1(r) && !r.t1_map.empty(); }
-bool has_vfa_angles(const perfusion_request& r) { return needs_t1(r) && !r.vfa_flip_angles.empty(); }
-bool is_two_stage(const perfusion_request& r) { return r.delays == delay_choice::two_stage; }
 
 option_table<perfusion_request> input_options() {
   using T = perfusion_request;
@@ -36,28 +37,30 @@ option_table<perfusion_request> input_options() {
     .group("Input", {
       {"dynamic", &T::dynamic, text_kind::file,
        {.text = "dynamic series: a 4-D NIfTI image, one image per frame in the order of time, or a .txt that lists them",
-        .many = true}},
+        .required = true, .many = true}},
       {"times", &T::times, text_kind::file,
        {"times of the frames in s: text, one number per frame, or a sidecar of BIDS (.json)"}},
-      {"spacing", &T::spacing_s, range{0.01, 3600}, {.text = "time between frames, instead of --times", .unit = "s"}},
-      {"mask", &T::mask, text_kind::file, {"voxels to fit: those above 0; without it all"}},
-      {"skip-frames", &T::skipped, parse_frames,
+      {"spacing", &T::spacing_s, range{0.01, 3600}, {.text = "time between frames", .value = "S", .unit = "s"}},
+      {"mask", &T::mask, text_kind::file, {"mask of the voxels to fit; without it all"}},
+      {"skip-frames", &T::skipped, {parse_frames, print_frames},
        {.text = "frames to leave out of the fit, counted from 0, e.g. 3,41-47", .value = "LIST"}},
       {"arterial-voi", &T::arterial_voi, text_kind::file, {"mask of voxels in the aorta or hepatic artery"}},
-      {"portal-voi", &T::portal_voi, text_kind::file, {"mask of voxels in the portal vein"}},
+      {"portal-voi", &T::portal_voi, text_kind::file, {.text = "mask of voxels in the portal vein", .needs = "model=dual"}},
       {"arterial-curve", &T::arterial_curve, text_kind::file,
        {"table of time (s) and concentration, instead of --arterial-voi"}},
       {"portal-curve", &T::portal_curve, text_kind::file,
-       {"table of time (s) and concentration, instead of --portal-voi"}},
+       {.text = "table of time (s) and concentration, instead of --portal-voi", .needs = "model=dual"}},
       {"curves", &T::curves, text_kind::file,
        {"table of time (s), arterial and portal concentration, instead of all four"}}})
+    .one_of({"times", "spacing"})
+    .one_of({"arterial-voi|arterial-curve portal-voi|portal-curve", "curves"})
     .group("Model", {
       {"model", &T::model, {{"dual", inflow_model::dual}, {"arterial", inflow_model::arterial}},
        {.text = "two inputs, or only the artery", .stored = always}},
       {"haematocrit", &T::haematocrit, range{0, 0.9},
        {.text = "haematocrit X: both inputs are divided by 1 - X; 0: flows of blood instead of plasma", .stored = always}},
       {"density", &T::density_g_per_ml, range{0.5, 2},
-       {.text = "density of the tissue, for flows per 100 g", .unit = "g/ml", .stored = always}}});
+       {.text = "density of the tissue, for flows per 100 g", .unit = "g/ml", .stored = always, .paper = true}}});
   // clang-format on
 }
 
@@ -68,35 +71,37 @@ option_table<perfusion_request> signal_options() {
     .group("Signal", {
       {"signal", &T::signal, {{"concentration", signal_kind::concentration}, {"linear", signal_kind::linear},
                               {"spgr", signal_kind::spoiled_echo}, {"ct", signal_kind::ct}},
-       {.text = "what the series contains; linear: MR, R1 proportional to signal; spgr: spoiled gradient echo; ct: HU",
+       {.text = "content of the series; linear: MR, R1 proportional to signal; spgr: spoiled gradient echo; ct: HU",
         .standard = "concentration", .stored = always}},
-      {"baseline", &T::baseline, parse_baseline,
+      {"baseline", &T::baseline, {parse_baseline, print_range},
        {.text = "first and last frame before the agent, counted from 0, e.g. 0,6", .value = "LIST",
-        .standard = "detected"}},
+        .standard = "detected", .needs = "signal=linear|spgr|ct"}},
       {"arterial-baseline", &T::arterial_S0, {{"own", arterial_baseline::own}, {"portal", arterial_baseline::portal}},
        {.text = "baseline S0 of the arterial VOI: its own, or the portal one where inflow distorts the aorta's",
         .stored = always}},
       {"relaxivity", &T::relaxivity, range{0.1, 100},
-       {.text = "r1 of the agent, for linear and spgr", .unit = "/s/mM", .stored = needs_t1}},
+       {.text = "r1 of the agent", .unit = "/s/mM", .stored = if_it_applies, .needs = "signal=linear|spgr"}},
       {"tr", &T::repetition_ms, range{0.1, 10000},
-       {.text = "repetition time of the series, for spgr", .unit = "ms", .stored = is_spoiled_echo}},
+       {.text = "repetition time of the series", .unit = "ms", .stored = if_it_applies,
+        .needs = "signal=linear|spgr"}},
       {"flip-angle", &T::flip_degrees, range{0.1, 90},
-       {.text = "flip angle of the series, for spgr", .unit = "degrees", .stored = is_spoiled_echo}},
+       {.text = "flip angle of the series", .unit = "degrees", .stored = if_it_applies, .needs = "signal=spgr"}},
       {"t1", &T::t1_s, range{0.01, 10},
-       {.text = "T1 of the tissue before the agent, instead of --t1-map or --vfa", .unit = "s", .stored = needs_t1}},
-      {"t1-map", &T::t1_map, text_kind::file, {"image of T1 before the agent"}},
+       {.text = "T1 of the tissue before the agent, instead of --t1-map or --vfa", .unit = "s", .stored = if_it_applies,
+        .needs = "signal=linear|spgr"}},
+      {"t1-map", &T::t1_map, text_kind::file, {.text = "image of T1 before the agent", .needs = "signal=linear|spgr"}},
       {"t1-map-unit", &T::t1_map_unit_s, {{"s", 1}, {"ms", 0.001}},
-       {.text = "unit of --t1-map", .stored = has_t1_map}},
+       {.text = "unit of --t1-map", .stored = if_it_applies, .needs = "t1-map"}},
       {"vfa", &T::vfa, text_kind::file,
        {.text = "spoiled gradient echoes at several flip angles: a 4-D image, or one image per angle; T1 is fitted to "
-                "them", .many = true}},
+                "them", .needs = "signal=linear|spgr", .many = true}},
       {"vfa-flip-angles", &T::vfa_flip_angles, text_kind::any,
-       {.text = "flip angles of --vfa, 0.1 to 90 degrees, e.g. 2,10,20", .value = "LIST", .stored = has_vfa_angles}},
+       {.text = "flip angles of --vfa, 0.1 to 90 degrees, e.g. 2,10,20", .value = "LIST", .stored = if_it_applies, .needs = "vfa"}},
       {"vfa-tr", &T::vfa_repetition_ms, range{0.1, 10000},
-       {.text = "repetition time of --vfa", .unit = "ms", .standard = "--tr", .stored = needs_t1}},
+       {.text = "repetition time of --vfa", .unit = "ms", .standard = "--tr", .stored = if_it_applies, .needs = "vfa"}},
       {"t1-blood", &T::t1_blood_s, range{0.01, 10},
        {.text = "T1 of blood before the agent, for both VOIs", .unit = "s", .standard = "from the map or --vfa",
-        .stored = needs_t1}}});
+        .stored = if_it_applies, .needs = "signal=linear|spgr, arterial-voi|portal-voi"}}});
   // clang-format on
 }
 
@@ -108,43 +113,47 @@ option_table<perfusion_request> fit_options() {
       {"solver", &T::solver, {{"lm", solver_kind::lm}, {"simplex", solver_kind::simplex},
                               {"varpro", solver_kind::varpro}, {"linear", solver_kind::linear}},
        {.text = "lm: Levenberg & Marquardt; simplex: Nelder & Mead; varpro: variable projection; linear: one linear "
-                "least squares", .stored = always}},
+                "least squares", .stored = always, .paper = true}},
       {"convolution", &T::convolution, {{"recursion", convolution_kind::recursion},
                                         {"direct", convolution_kind::direct},
                                         {"block-fft", convolution_kind::block_fft}},
-       {.text = "how the model is evaluated", .stored = always}},
+       {.text = "convolution that evaluates the model", .stored = always, .paper = true}},
       {"discretisation", &T::discretisation, {{"exact", discretisation_kind::exact},
                                               {"paper", discretisation_kind::paper}},
        {.text = "exact: the integral of inputs that are linear between frames; paper: sums over frames",
-        .standard = "exact; direct, block-fft: paper", .stored = always}},
+        .defaults = {{"convolution=direct|block-fft", "paper"}, {"", "exact"}}, .stored = always, .paper = true}},
       {"precision", &T::precision, {{"double", precision_kind::float64}, {"float", precision_kind::float32}},
-       {.text = "floating-point precision of the fit", .stored = always}},
+       {.text = "floating-point precision of the fit", .stored = always, .paper = true}},
       {"starts", &T::starts, range{0, 8},
        {.text = "number of starting points from the dictionary, best first; 0: only --start",
-        .standard = "1; simplex, linear: 0", .stored = always}},
+        .defaults = {{"solver=simplex|linear", "0"}, {"", "1"}}, .stored = always, .paper = true}},
       {"start", &T::start, text_kind::any,
-       {.text = "where the fit starts: kl, ka, kp in ml/100 g/min, delays in s, e.g. "
-                "kl=200,ka=10,kp=80,tau_a=2,tau_p=3", .value = "LIST"}},
-      {"fix", &T::fixed, text_kind::any, {.text = "parameters that are not fitted, e.g. tau_p=0,kp=0", .value = "LIST"}},
+       {.text = "starting point: kl, ka, kp in ml/100 g/min, delays in s, e.g. "
+                "kl=200,ka=10,kp=80,tau_a=2,tau_p=3", .value = "LIST", .paper = true}},
+      {"fix", &T::fixed, text_kind::any, {.text = "parameters that are not fitted, e.g. tau_p=0,kp=0", .value = "LIST", .paper = true}},
       {"bounds", &T::bounds, text_kind::any,
-       {.text = "bounds of parameters, e.g. tau_a=0:8,kl=1:2000", .value = "LIST"}},
+       {.text = "bounds of parameters, e.g. tau_a=0:8,kl=1:2000", .value = "LIST", .paper = true}},
       {"bounded", &T::bounded, {{"yes", true}, {"no", false}},
-       {.text = "whether lm and simplex respect the bounds", .standard = "yes; simplex: no"}},
+       {.text = "use of the bounds by lm and simplex",
+        .defaults = {{"solver=simplex|linear", "no"}, {"", "yes"}}, .needs = "solver=lm|simplex", .paper = true}},
       {"iterations", &T::iterations, range{1, 100000},
-       {.text = "largest number of iterations", .standard = "100; simplex: 600", .stored = always}},
+       {.text = "largest number of iterations", .defaults = {{"solver=simplex|linear", "600"}, {"", "100"}},
+        .stored = always, .paper = true}},
       {"tolerance", &T::tolerance, range{0, 1e6},
-       {.text = "simplex: stop when largest and smallest cost differ by less (squared concentration)",
-        .standard = "1e-08", .stored = always}},
+       {.text = "stop when largest and smallest cost differ by less (squared concentration)",
+        .defaults = {{"solver=simplex|linear", "1e-08"}, {"", "0"}}, .stored = always, .needs = "solver=simplex",
+        .paper = true}},
       {"relative-tolerance", &T::relative_tolerance, range{0, 0.1},
        {.text = "simplex: the same relative to the smallest cost; lm, varpro: stop when the predicted relative decrease "
-                "of the cost is smaller", .standard = "1e-05; simplex: 0", .stored = always}},
+                "of the cost is smaller", .defaults = {{"solver=simplex|linear", "0"}, {"", "1e-05"}}, .stored = always,
+        .paper = true}},
       {"delays", &T::delays, {{"free", delay_choice::free}, {"zero", delay_choice::zero},
                               {"two-stage", delay_choice::two_stage}},
        {.text = "delays: fitted in each voxel, zero, or first fitted to the mean curve", .stored = always}},
       {"delay-window", &T::delay_window_s, range{0, 20},
-       {.text = "two-stage: largest difference of a voxel's delays from those of the mean curve; 0: fixed", .unit = "s",
-        .stored = is_two_stage}},
-      {"delay-roi", &T::delay_roi, text_kind::file, {.text = "two-stage: mask of the mean curve", .standard = "--mask"}},
+       {.text = "largest difference of a voxel's delays from those of the mean curve; 0: fixed", .unit = "s",
+        .stored = if_it_applies, .needs = "delays=two-stage"}},
+      {"delay-roi", &T::delay_roi, text_kind::file, {.text = "mask of the mean curve", .standard = "--mask", .needs = "delays=two-stage"}},
       {"maps", &T::maps, text_kind::any,
        {.text = "maps to write, e.g. ka,kp,mean_transit_time", .value = "LIST", .stored = always}}});
   // clang-format on

@@ -8,7 +8,6 @@
 #include "kernels/perfusion/conversion.hpp"
 #include "kernels/perfusion/settings.hpp"
 #include "src/analyses/common/run_options.hpp"
-#include "src/analyses/perfusion/map_list.hpp"
 #include "src/analyses/perfusion/text_values.hpp"
 
 namespace voxherd {

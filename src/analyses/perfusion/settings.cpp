@@ -17,42 +17,21 @@ using namespace perfusion;
 using option::refuse;
 using option::refuse_given;
 
-void read_frames(const perfusion_request& r, const given_options& given, perfusion_settings& o) {
+void read_frames(const perfusion_request& r, perfusion_settings& o) {
   o.dynamic = r.dynamic;
   o.times = r.times;
-  if (r.spacing_s) {
-    if (!o.times.empty()) refuse_given(given, "spacing", "with --times");
-    o.spacing_s = *r.spacing_s;
-  } else if (o.times.empty()) {
-    refuse("neither --times nor --spacing is given: the times of the frames, in seconds");
-  }
+  o.spacing_s = r.spacing_s.value_or(0);
   o.mask = r.mask;
   o.skipped = r.skipped;
 }
 
-inflow_files read_inflow(const inflow_files& files, const given_options& given, const std::string& name,
-                         const std::string& other) {
-  if (!files.voi.empty()) refuse_given(given, name + "-curve", fmt::format("with --{}-voi", name));
-  if (files.voi.empty() && files.curve.empty())
-    refuse(fmt::format("neither --{0}-voi nor --{0}-curve is given, nor --curves: the {0} input{1}", name, other));
-  return files;
-}
-
-void read_inflows(const perfusion_request& r, const given_options& given, perfusion_settings& o) {
+void read_inflows(const perfusion_request& r, perfusion_settings& o) {
   o.model = r.model;
   o.haematocrit = r.haematocrit;
   o.density_g_per_ml = r.density_g_per_ml;
-  if (o.model == inflow_model::arterial)
-    for (const char* name : {"portal-voi", "portal-curve"}) refuse_given(given, name, "with --model arterial");
   o.curves = r.curves;
-  if (!o.curves.empty()) {
-    for (const char* name : {"arterial-voi", "portal-voi", "arterial-curve", "portal-curve"})
-      refuse_given(given, name, "with --curves");
-    return;
-  }
-  o.arterial = read_inflow({r.arterial_voi, r.arterial_curve}, given, "arterial", "");
-  if (o.model == inflow_model::dual)
-    o.portal = read_inflow({r.portal_voi, r.portal_curve}, given, "portal", "; or give --model arterial");
+  o.arterial = {r.arterial_voi, r.arterial_curve};
+  o.portal = {r.portal_voi, r.portal_curve};
 }
 
 constexpr double radians = std::numbers::pi / 180;
@@ -92,14 +71,11 @@ void read_flip_angles(const perfusion_request& r, perfusion_settings& o) {
   c.t1_repetition_s = (r.vfa_repetition_ms ? *r.vfa_repetition_ms : *r.repetition_ms) / 1000;
 }
 
-void read_t1(const perfusion_request& r, const given_options& given, perfusion_settings& o) {
+void read_t1(const perfusion_request& r, perfusion_settings& o) {
   const bool has_map = !r.t1_map.empty(), has_vfa = !r.vfa.empty();
   const int sources = r.t1_s.has_value() + has_map + has_vfa;
   if (sources != 1)
     refuse(fmt::format("{} of --t1, --t1-map, --vfa given, expected one: T1 before the agent", sources));
-  if (!has_vfa)
-    for (const char* name : {"vfa-flip-angles", "vfa-tr"}) refuse_given(given, name, "without --vfa");
-  if (!has_map) refuse_given(given, "t1-map-unit", "without --t1-map");
   if (r.t1_s) o.convert.t1_s = *r.t1_s;
   if (has_map) {
     o.convert.t1 = t1_source::map;
@@ -108,17 +84,11 @@ void read_t1(const perfusion_request& r, const given_options& given, perfusion_s
   }
   if (has_vfa) read_flip_angles(r, o);
   const bool has_voi = !o.arterial.voi.empty() || !o.portal.voi.empty();
-  if (!has_voi) refuse_given(given, "t1-blood", "without --arterial-voi or --portal-voi");
   if (r.t1_blood_s) o.t1_blood_s = *r.t1_blood_s;
   if (r.t1_s && has_voi && o.t1_blood_s == 0)
     refuse(
         "--t1-blood is missing: --t1 is the tissue's, the VOIs need that of blood (about 1.4 s at 1.5 T, 1.6 s at 3 "
         "T)");
-}
-
-void refuse_t1(const given_options& given, const std::string& reason) {
-  for (const char* name : {"relaxivity", "t1", "t1-map", "t1-map-unit", "vfa", "vfa-flip-angles", "vfa-tr", "t1-blood"})
-    refuse_given(given, name, reason);
 }
 
 void read_signal(const perfusion_request& r, const given_options& given, perfusion_settings& o) {
@@ -127,24 +97,21 @@ void read_signal(const perfusion_request& r, const given_options& given, perfusi
   o.signal_is_assumed = !r.signal;
   const std::string with =
       fmt::format("with --signal {}", given.has("signal") ? given.values.at("signal").front() : "concentration");
-  if (c.signal == signal_kind::concentration) refuse_given(given, "baseline", with);
   o.baseline = r.baseline;
   o.arterial_S0 = r.arterial_S0;
   if (o.arterial_S0 == arterial_baseline::portal) {
     if (o.arterial.voi.empty() || o.portal.voi.empty()) refuse_given(given, "arterial-baseline", "without both VOIs");
     if (!c.needs_t1()) refuse_given(given, "arterial-baseline", with);
   }
-  if (c.signal != signal_kind::spoiled_echo)
-    for (const char* name : {"tr", "flip-angle"})
-      if (r.vfa.empty() || std::string(name) != "tr") refuse_given(given, name, with);
-  if (!c.needs_t1()) return refuse_t1(given, with);
+  if (c.signal != signal_kind::spoiled_echo && r.vfa.empty()) refuse_given(given, "tr", with);
+  if (!c.needs_t1()) return;
   require_signal_options(r, c.signal == signal_kind::spoiled_echo);
   c.relaxivity_per_mM_s = *r.relaxivity;
   if (c.signal == signal_kind::spoiled_echo) {
     c.repetition_s = *r.repetition_ms / 1000;
     c.flip_rad = *r.flip_degrees * radians;
   }
-  read_t1(r, given, o);
+  read_t1(r, o);
 }
 
 /// A parameter's unit on the command line, in 1/s or s.
@@ -159,29 +126,21 @@ void check_flow(const char* option, parameter p, double value) {
     refuse(fmt::format("--{} {}={}: expected -600 to 600 s", option, parameter_name(p), value));
 }
 
-void read_kinds(const perfusion_request& r, fit_settings& fit) {
-  fit = standard_settings(r.solver);
-  fit.rules = fit_settings{}.rules;  // the options decide which delays are fixed
-  fit.convolution = r.convolution;
-  fit.discretisation =
-      fit.convolution != convolution_kind::recursion ? discretisation_kind::paper : discretisation_kind::exact;
-  if (r.discretisation) fit.discretisation = *r.discretisation;
-  fit.precision = r.precision;
-}
-
-void read_stops(const perfusion_request& r, const given_options& given, fit_settings& fit) {
-  const bool simplex = fit.solver == solver_kind::simplex, linear = fit.solver == solver_kind::linear;
-  if (linear)
+/// Of a complete request.
+void read_solver(const perfusion_request& r, const given_options& given, fit_settings& fit) {
+  if (r.solver == solver_kind::linear)
     for (const char* name :
-         {"convolution", "discretisation", "starts", "start", "iterations", "relative-tolerance", "bounds", "bounded"})
+         {"convolution", "discretisation", "starts", "start", "iterations", "relative-tolerance", "bounds"})
       refuse_given(given, name, "with --solver linear");
-  if (!simplex) refuse_given(given, "tolerance", "without --solver simplex; lm and varpro have --relative-tolerance");
-  if (fit.solver == solver_kind::varpro) refuse_given(given, "bounded", "with --solver varpro, which has bounds");
-  if (r.starts) fit.starts = *r.starts;
-  if (r.bounded) fit.bounded = *r.bounded;
-  if (r.iterations) fit.max_iterations = *r.iterations;
-  if (r.tolerance) fit.absolute_tolerance = *r.tolerance;
-  if (r.relative_tolerance) fit.relative_tolerance = *r.relative_tolerance;
+  fit.solver = r.solver;
+  fit.convolution = r.convolution;
+  fit.discretisation = *r.discretisation;
+  fit.precision = r.precision;
+  fit.starts = *r.starts;
+  fit.bounded = *r.bounded;
+  fit.max_iterations = *r.iterations;
+  fit.absolute_tolerance = *r.tolerance;
+  fit.relative_tolerance = *r.relative_tolerance;
 }
 
 void read_bounds(const perfusion_request& r, const given_options& given, perfusion_settings& o) {
@@ -229,7 +188,7 @@ void read_fixed(const perfusion_request& r, perfusion_settings& o) {
   }
 }
 
-void read_delays(const perfusion_request& r, const given_options& given, perfusion_settings& o) {
+void read_delays(const perfusion_request& r, perfusion_settings& o) {
   o.delays = r.delays;
   o.delay_window_s = r.delay_window_s;
   o.delay_roi = r.delay_roi;
@@ -240,8 +199,6 @@ void read_delays(const perfusion_request& r, const given_options& given, perfusi
     fix(o, tau_a, 0);
     fix(o, tau_p, 0);
   }
-  if (o.delays != delay_choice::two_stage)
-    for (const char* name : {"delay-window", "delay-roi"}) refuse_given(given, name, "without --delays two-stage");
   if (o.delays == delay_choice::two_stage && fixed(tau_a) && fixed(tau_p))
     refuse("--delays two-stage: both delays are fixed; leave one of the two options out");
   if (o.delays == delay_choice::two_stage && o.delay_window_s > 0 && !o.fit.bounded)
@@ -252,8 +209,7 @@ void read_delays(const perfusion_request& r, const given_options& given, perfusi
 }
 
 void read_fit(const perfusion_request& r, const given_options& given, perfusion_settings& o) {
-  read_kinds(r, o.fit);
-  read_stops(r, given, o.fit);
+  read_solver(r, given, o.fit);
   read_bounds(r, given, o);
   read_starts(r, o);
   read_fixed(r, o);
@@ -261,7 +217,7 @@ void read_fit(const perfusion_request& r, const given_options& given, perfusion_
     fix(o, kp, 0);
     fix(o, tau_p, 0);
   }
-  read_delays(r, given, o);
+  read_delays(r, o);
   if (std::all_of(o.fit.rules.begin(), o.fit.rules.end(), [](const parameter_rule& rule) { return rule.fixed; }))
     refuse("--fix: all parameters are fixed, expected at least one that is fitted");
 }
@@ -288,11 +244,12 @@ void add_parameters(const perfusion_settings& o, nlohmann::json& c) {
 
 }  // namespace
 
-perfusion_settings make_perfusion_settings(const perfusion_request& r, const given_options& given) {
+perfusion_settings make_perfusion_settings(const perfusion_request& request, const given_options& given) {
+  const perfusion_request r = perfusion_options().complete(request);
   perfusion_settings o;
   o.host_memory_bytes = r.run.host_memory_bytes();
-  read_frames(r, given, o);
-  read_inflows(r, given, o);
+  read_frames(r, o);
+  read_inflows(r, o);
   read_signal(r, given, o);
   read_fit(r, given, o);
   o.maps = parse_maps(r.maps);
@@ -301,12 +258,8 @@ perfusion_settings make_perfusion_settings(const perfusion_request& r, const giv
 
 void add_configuration(perfusion_request request, const perfusion_settings& o, nlohmann::json& c) {
   request.signal = o.convert.signal;
-  request.discretisation = o.fit.discretisation;
-  request.starts = o.fit.starts;
-  request.iterations = o.fit.max_iterations;
-  request.tolerance = o.fit.absolute_tolerance;
-  request.relative_tolerance = o.fit.relative_tolerance;
-  add_stored(perfusion_options(), request, c);
+  if (o.convert.signal != signal_kind::spoiled_echo) request.repetition_ms.reset();  // then it is only that of --vfa
+  add_stored(perfusion_options(), perfusion_options().complete(request), c);
   c["bounded"] = o.fit.bounded;
   add_parameters(o, c);
 }

@@ -4,43 +4,37 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
+#include <iterator>
 
-#include "mpi/result/result_reader.hpp"
+#include "kernels/portable/output_rows.hpp"
 #include "src/analyses/perfusion/text_values.hpp"
 
 namespace voxherd {
 
 namespace {
 
-constexpr std::array<std::pair<const char*, const char*>, 7> summed_up{{{"ka", ""},
-                                                                        {"kp", ""},
-                                                                        {"kl", " ml/100g/min"},
-                                                                        {"arterial_fraction", ""},
-                                                                        {"distribution_volume", ""},
-                                                                        {"mean_transit_time", " s"},
-                                                                        {"r_squared", ""}}};
+struct summed_map {
+  std::size_t place;  ///< in the table of outputs
+  const char* unit;
 
-/// Values of a map at the fitted voxels.
-std::vector<float> fitted_values(const result_reader& result, const std::vector<std::uint64_t>& voxels,
-                                 const std::string& name) {
-  const std::vector<float> map = result.read_map(name);
-  std::vector<float> values;
-  values.reserve(voxels.size());
-  for (const std::uint64_t voxel : voxels) values.push_back(map[voxel]);
-  return values;
+  const char* name() const { return perfusion::fit_outputs::table[place].name; }
+};
+
+template <output_name Name>
+constexpr std::size_t place() {
+  return perfusion::outputs::place<Name>();
 }
+
+constexpr summed_map summed_up[] = {{place<"ka">(), ""},
+                                    {place<"kp">(), ""},
+                                    {place<"kl">(), " ml/100g/min"},
+                                    {place<"arterial_fraction">(), ""},
+                                    {place<"distribution_volume">(), ""},
+                                    {place<"mean_transit_time">(), " s"},
+                                    {place<"r_squared">(), ""}};
 
 /// Sufficient for three digits of a median.
-constexpr std::size_t max_for_quartiles = 1 << 16;
-
-std::vector<std::uint64_t> thinned(const std::vector<std::uint64_t>& voxels) {
-  const std::size_t step = (voxels.size() + max_for_quartiles - 1) / max_for_quartiles;
-  std::vector<std::uint64_t> some;
-  for (std::size_t i = 0; i < voxels.size(); i += step) some.push_back(voxels[i]);
-  return some;
-}
+constexpr std::uint64_t max_for_quartiles = 1 << 16;
 
 /// Median and quartiles: each quartile is the middle of a half on one side of the median.
 std::string spread(std::vector<float> values) {
@@ -111,24 +105,34 @@ void perfusion_counts::report(std::uint64_t items) const {
   }
 }
 
-void log_medians(const session& s, const std::string& result) {
-  s.on_root([&] {
-    const result_reader reader(result, tables::walked_or_own);
-    const std::vector<float> status = reader.read_map("status");
-    std::vector<std::uint64_t> voxels;
-    for (const std::uint64_t voxel : reader.item_voxels())
-      if (status[voxel] == 0) voxels.push_back(voxel);
-    if (voxels.empty()) return;
-    const std::vector<std::uint64_t> some = thinned(voxels);
-    std::string text;
-    for (const auto& [name, unit] : summed_up) {
-      if (!reader.has(name)) continue;
-      text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", name, spread(fitted_values(reader, some, name)), unit);
-    }
-    if (!text.empty())
-      spdlog::info("medians (quartiles) of {}{} voxels: {}",
-                   some.size() < voxels.size() ? fmt::format("{} of ", some.size()) : "", voxels.size(), text);
-  });
+median_collector::median_collector(const perfusion::map_set& written, std::uint64_t items)
+    : written_(written), every_(std::max<std::uint64_t>(1, (items + max_for_quartiles - 1) / max_for_quartiles)) {}
+
+void median_collector::add(const batch& voxels, std::span<const std::span<const std::byte>> outputs) {
+  const output_rows<perfusion::fit_outputs> rows(outputs, written_);
+  const std::span<const std::uint8_t> status = rows.values<"status">();
+  for (std::uint64_t i = 0; i < voxels.item_count; ++i) {
+    if (status[i] != 0) continue;
+    ++fitted_;
+    if ((voxels.first_item + i) % every_ != 0) continue;
+    for (std::size_t m = 0; m < std::size(summed_up); ++m)
+      if (const float* const map = rows.floats(summed_up[m].place)) values_[m].push_back(map[i]);
+  }
+}
+
+void median_collector::log(const session& s) {
+  const std::uint64_t fitted = s.all_reduce(reduction::sum, fitted_);
+  std::size_t some = 0;
+  std::string text;
+  for (std::size_t m = 0; m < std::size(summed_up); ++m) {
+    const std::vector<float> values = s.gather_to_root(values_[m]);
+    if (values.empty()) continue;
+    some = values.size();
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", summed_up[m].name(), spread(values), summed_up[m].unit);
+  }
+  if (!text.empty())
+    spdlog::info("medians (quartiles) of {}{} voxels: {}", some < fitted ? fmt::format("{} of ", some) : "", fitted,
+                 text);
 }
 
 }  // namespace voxherd

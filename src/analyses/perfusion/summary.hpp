@@ -1,10 +1,12 @@
 #pragma once
 
-#include <string>
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "mpi/comm/session.hpp"
-#include "src/analyses/common/status_counts.hpp"
+#include "src/analyses/perfusion/text_values.hpp"
+#include "src/show/status_counts.hpp"
 
 namespace voxherd {
 
@@ -19,7 +21,21 @@ class perfusion_counts final : public status_counts {
   std::size_t status_, exit_code_, at_bound_;  ///< indices of the outputs
 };
 
-/// Logs medians over the fitted voxels of a finished result. Collective; rank 0 reads the file.
-void log_medians(const session& s, const std::string& result);
+/// Medians of maps over the fitted voxels of a study; of every second, third, ... item in a large one.
+class median_collector {
+ public:
+  /// `written`: the outputs of the study's `items`.
+  median_collector(const perfusion::map_set& written, std::uint64_t items);
+  /// A batch that this rank receives.
+  void add(const batch& voxels, std::span<const std::span<const std::byte>> outputs);
+  /// Of all ranks. Collective; once.
+  void log(const session& s);
+
+ private:
+  perfusion::map_set written_;
+  std::uint64_t every_;
+  std::uint64_t fitted_ = 0;
+  std::array<std::vector<float>, 7> values_;  ///< of each map that is summed up
+};
 
 }  // namespace voxherd

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <vector>
 
+#include "mpi/run/run.hpp"
 #include "src/analyses/perfusion/inputs.hpp"
+#include "src/analyses/perfusion/tissue_fit.hpp"
 
 namespace voxherd {
 
@@ -24,5 +27,17 @@ tissue_fit fit_tissue(const perfusion_settings& o, const perfusion_findings& fou
 /// Two-stage delays: the voxels get those of the mean curve, fixed or as the centre of a window. Throws failure
 /// (bad_data) if the mean curve could not be fitted.
 void take_delays(const tissue_fit& fit, perfusion_settings& o);
+
+/// In the folder of a result NAME.h5, by rank 0: NAME.curves.csv (time, both inputs, which frames are fitted, the mean
+/// tissue curve and its fit; --curves reads it). The file of a stopped run that is resumed stays as it is. Returns the
+/// file if it is new, else "". Throws failure if it exists and is not to be overwritten (usage), is an input (usage) or
+/// cannot be written (disk).
+std::string write_curve_file(const run_settings& how, const perfusion_findings& found, const tissue_fit& tissue);
+
+/// The check for a file that would be replaced, before the inputs are read.
+void check_curve_file(const run_settings& how);
+
+/// "NAME.curves.csv" of a result.
+std::string curve_path(const std::string& result);
 
 }  // namespace voxherd

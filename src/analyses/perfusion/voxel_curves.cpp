@@ -9,8 +9,7 @@
 #include <optional>
 
 #include "core/failure.hpp"
-#include "kernels/perfusion/convert_row.hpp"
-#include "kernels/perfusion/model_curve.hpp"
+#include "kernels/perfusion/host_curves.hpp"
 #include "src/analyses/perfusion/inputs.hpp"
 #include "src/analyses/perfusion/text_values.hpp"
 #include "src/io/fingerprint.hpp"
@@ -25,12 +24,10 @@ using nlohmann::json;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
-
 /// The images that a result was computed from.
 std::vector<nifti_header> find_series(const json& inputs) {
   const json image = inputs.value("dynamic", json::object());
-  if (const std::string change = describe_change(image); !change.empty()) refuse("the series " + change);
+  if (const std::string change = describe_change(image); !change.empty()) refuse_data("the series " + change);
   std::vector<nifti_header> files;
   for (const std::string& path : list_input_files(image)) files.push_back(read_nifti_header(path));
   return files;
@@ -58,7 +55,7 @@ conversion read_conversion(const json& c) {
 std::vector<double> read_curve_constant(const result_reader& r, const char* name) {
   for (const constant& c : r.constants())
     if (c.group == "curves" && c.name == name) return c.values;
-  refuse(fmt::format("{}: has no curve '{}'", r.path(), name));
+  refuse_data(fmt::format("{}: has no curve '{}'", r.path(), name));
 }
 
 time_course read_time_course(const result_reader& r) {
@@ -80,7 +77,7 @@ struct voxel_curves::state {
     const bool same_grid =
         std::all_of(files.begin(), files.end(), [&](const nifti_header& h) { return h.grid.size == r.grid().size; });
     if (series.volumes() != frames.frames() || !same_grid)
-      refuse(fmt::format("{} has another size than when the result was computed", files.front().path));
+      refuse_data(fmt::format("{} has another size than when the result was computed", files.front().path));
     const json& c = r.configuration();
     how.discretisation =
         c.value("discretisation", "exact") == "paper" ? discretisation_kind::paper : discretisation_kind::exact;
@@ -88,7 +85,7 @@ struct voxel_curves::state {
     if (r.has("t1_before")) {
       t1 = r.read_map("t1_before");
     } else if (convert.needs_t1() && convert.t1_s == 0) {
-      refuse("curves of voxels need the map t1_before, which is not in this result");
+      refuse_data("curves of voxels need the map t1_before, which is not in this result");
     }
     read_parameters(r);
   }

@@ -15,7 +15,7 @@ namespace voxherd {
 struct voxel_curve {
   std::vector<double> concentration;  ///< at each frame; not a number where the frame is not fitted
   std::vector<double> fit;            ///< the model with the result's parameters; empty if they are not in the result
-  double sum_of_squares = 0;          ///< of their differences, over the fitted frames
+  double sum_of_squares = 0;          ///< sum of the squares of their differences, over the fitted frames
 };
 
 /// What the voxels of a finished fit looked like: reads the series again, and computes concentrations and fit with the
@@ -28,11 +28,11 @@ class voxel_curves {
   ~voxel_curves();
 
   const perfusion::time_course& frames() const;
-  const std::string& unit() const;  ///< of concentrations: mM, HU, or "input"
+  const std::string& unit() const;  ///< unit of concentrations: mM, HU, or "input"
 
-  /// Of voxels in any order.
+  /// The curves of voxels in any order.
   std::vector<voxel_curve> read(const std::vector<std::uint64_t>& voxels);
-  /// Of one voxel after the other.
+  /// The curve of one voxel, for callers that ask for one voxel after the other.
   voxel_curve look_at(std::uint64_t voxel);
 
  private:

@@ -1,21 +1,15 @@
-#include "kernels/tensor/tensor.hpp"
+#include "src/analyses/tensor/tensor.hpp"
 
 #include <fmt/core.h>
 
 #include "core/command.hpp"
+#include "kernels/tensor/tensor.hpp"
 #include "kernels/tensor/tensor_estimator.hpp"
+#include "mpi/comm/session.hpp"
+#include "src/analyses/common/run_options.hpp"
 #include "src/analyses/common/voxelwise.hpp"
-#include "src/analyses/tensor/tensor.hpp"
 
 namespace voxherd {
-
-namespace {
-
-void check_fit(const tensor_request& request, const given_options& given) {
-  if (request.weighting != tensor_weighting::iterated) option::refuse_given(given, "iterations", "without --fit iwls");
-}
-
-}  // namespace
 
 const option_table<tensor_request>& tensor_options() {
   using T = tensor_request;
@@ -27,10 +21,8 @@ const option_table<tensor_request>& tensor_options() {
                               {"iwls", tensor_weighting::iterated}},
        {.text = "least squares: ordinary, weighted, or weighted and iterated", .stored = always}},
       {"iterations", &T::iterations, range{1, 100},
-       {.text = "refits of iwls with predicted weights",
-        .stored = [](const T& r) { return r.weighting == tensor_weighting::iterated; }}}})
-    .include(&T::run, run_options())
-    .check(check_fit);
+       {.text = "number of refits with predicted weights", .stored = if_it_applies, .needs = "fit=iwls"}}})
+    .include(&T::run, run_options());
   // clang-format on
   return table;
 }
@@ -50,13 +42,12 @@ exit_status run_tensor(session& s, const tensor_request& request) {
   add_stored(tensor_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
 
-  const chosen_device d = choose_device(s, request.run);  // CUDA has started meanwhile
+  const device d = choose_device(s, request.run);  // CUDA has started meanwhile
   return run_voxelwise(s, "tensor", dwi, tensor_estimator(dwi.gradients(), settings), d, how);
 }
 
 extern const command tensor_command =
     make_command<tensor_options, run_tensor>({"tensor", "diffusion tensors by least squares: FA, MD, eigenvectors",
-                                              "--dwi FILE --bvals FILE --bvecs FILE [--mask FILE] --out FILE", "",
                                               "voxherd tensor --dwi data.nii.gz --bvals bvals --bvecs bvecs \\\n"
                                               "  --mask mask.nii.gz --out tensor.h5\n"
                                               "voxherd export tensor.h5 --to nifti maps"},

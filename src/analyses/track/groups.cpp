@@ -1,6 +1,9 @@
 #include "src/analyses/track/groups.hpp"
 
 #include <algorithm>
+#include <numeric>
+
+#include "kernels/portable/output_arrays.hpp"
 
 namespace voxherd {
 
@@ -9,70 +12,95 @@ namespace {
 class group_runner final : public batch_runner {
  public:
   group_runner(std::unique_ptr<track::tracker> tracker, const track_inputs& in)
-      : tracker_(std::move(tracker)),
-        lengths_(in.lengths),
-        directions_(in.directions),
-        columns_(in.columns() > 0),
-        bits_(in.max_kept > 0) {}
+      : tracker_(std::move(tracker)), chosen_(chosen_outputs<group_outputs>(in)) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
-    std::size_t next = 0;
+    const auto out = arrays_in<group_outputs>(outputs, chosen_);
     track::counters to;
-    to.density = output_array<std::uint32_t>(outputs, next++);
-    to.accepted = output_array<std::uint32_t>(outputs, next++);
-    to.walked = output_array<std::uint64_t>(outputs, next++);
-    if (lengths_) to.length = output_array<std::uint64_t>(outputs, next++);
-    if (columns_) to.hits = output_array<std::uint32_t>(outputs, next++);
-    if (columns_ && lengths_) to.hit_length = output_array<std::uint64_t>(outputs, next++);
-    if (directions_) to.directions = output_array<std::uint64_t>(outputs, next++);
-    if (bits_) to.accepted_bits = output_array<std::uint32_t>(outputs, next++);
+    to.density = out.values<"density">();
+    to.accepted = out.values<"accepted">();
+    to.walked = out.values<"walked">();
+    to.length = out.values<"length">();
+    to.hits = out.values<"hits">();
+    to.hit_length = out.values<"hit_length">();
+    to.directions = out.values<"directions">();
+    to.accepted_bits = out.values<"accepted_bits">();
     tracker_->track(items.first_item, items.item_count, to);
   }
   void release_memory() override { tracker_->release_memory(); }
 
  private:
   std::unique_ptr<track::tracker> tracker_;
-  bool lengths_, directions_, columns_, bits_;
+  output_choice<group_outputs> chosen_;
+};
+
+/// Draws the groups of one run after another; the next one's masks replace those of the last one.
+class tract_runner final : public batch_runner {
+ public:
+  tract_runner(const tract_inputs& in, const device& d)
+      : in_(in), device_(d), chosen_(chosen_outputs<tract_group_outputs>(in.field)) {}
+
+  void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
+    const auto out = arrays_in<tract_group_outputs>(outputs, chosen_);
+    const std::size_t places = in_.field.place_voxels.size();
+    std::uint64_t done = 0;
+    while (done < items.item_count) {
+      const std::uint64_t group = items.first_item + done;
+      const tract_run& run = in_.run_with(group);
+      begin(run);
+      const std::uint64_t first = group - run.first_group;
+      const std::uint64_t count = std::min(items.item_count - done, run.plan.groups() - first);
+      const std::size_t rows = run.plan.seed_rows();
+      std::vector<std::uint32_t> accepted(count * rows);
+      track::counters to;
+      to.density = out.values<"density">() + done * places;
+      to.accepted = accepted.data();
+      to.walked = out.values<"walked">() + done;
+      to.length = track::element(out.values<"length">(), done * places);
+      tracker_->track(first, count, to);
+      for (std::uint64_t i = 0; i < count; ++i)
+        out.put<"accepted">(done + i, std::accumulate(accepted.begin() + static_cast<std::ptrdiff_t>(i * rows),
+                                                      accepted.begin() + static_cast<std::ptrdiff_t>((i + 1) * rows),
+                                                      std::uint64_t{0}));
+      done += count;
+    }
+  }
+  void release_memory() override {
+    if (tracker_) tracker_->release_memory();
+  }
+
+ private:
+  void begin(const tract_run& run) {
+    if (current_ == &run) return;
+    if (current_ == nullptr) {
+      voxels_ = in_.field.voxels;
+    } else {
+      for (const std::uint32_t v : current_->marked) voxels_[v].marks = in_.field.voxels[v].marks;
+    }
+    current_ = nullptr;  // until all is changed
+    for (std::size_t i = 0; i < run.marked.size(); ++i) voxels_[run.marked[i]].marks |= run.marks[i];
+    track::track_input view = in_.field.view();
+    in_.field.set_masks(voxels_, view);
+    view.seeds = run.seeds;
+    view.how = run.how;
+    view.plan = run.plan;
+    if (tracker_) {
+      tracker_->change_streamlines(view);
+    } else {
+      tracker_ = track::make_tracker(device_, view);
+    }
+    current_ = &run;
+  }
+
+  const tract_inputs& in_;
+  device device_;
+  output_choice<tract_group_outputs> chosen_;
+  const tract_run* current_ = nullptr;  ///< whose masks are in `voxels_`
+  std::vector<track::voxel_info> voxels_;
+  std::unique_ptr<track::tracker> tracker_;
 };
 
 }  // namespace
-
-streamline_groups::streamline_groups(const track_inputs& inputs, const device& d) : inputs_(inputs), device_(d) {
-  for (std::uint64_t g = 0; g < inputs.plan.groups(); ++g)
-    first_voxels_.push_back(inputs.seeds[inputs.plan.first_seed(g)].index);
-}
-
-std::vector<output_spec> streamline_groups::outputs() const {
-  const auto row = [](const char* name, element_type type, std::vector<std::uint64_t> shape, const char* unit,
-                      const char* meaning) {
-    return output_spec{name, type, std::move(shape), output_layout::items, unit, meaning};
-  };
-  constexpr auto count = element_type::uint32, sum = element_type::uint64;
-  const std::uint64_t places = inputs_.place_voxels.size(), seeds = inputs_.plan.seed_rows(),
-                      columns = inputs_.columns();
-  std::vector<output_spec> all = {
-      row("density", count, {places}, "1", "accepted streamlines that visit each place"),
-      row("accepted", count, {seeds}, "1", "accepted streamlines of each seed of the group"),
-      row("walked", sum, {}, "1", "steps of all streamlines"),
-  };
-  if (inputs_.lengths) all.push_back(row("length", sum, {places}, "steps", "sum of the lengths from the seed"));
-  if (columns > 0)
-    all.push_back(row("hits", count, {seeds, columns}, "1", "accepted streamlines to each region or target"));
-  if (columns > 0 && inputs_.lengths)
-    all.push_back(row("hit_length", sum, {seeds, columns}, "steps", "sum of their lengths to it"));
-  if (inputs_.directions)
-    all.push_back(row("directions", sum, {places, track::direction_products}, "1", "sums of products of components"));
-  if (inputs_.max_kept > 0)
-    all.push_back(row("accepted_bits", count, {track::bit_words(inputs_.plan.per_group)}, "1",
-                      "one bit per streamline: it is accepted"));
-  return all;
-}
-
-std::size_t streamline_groups::device_bytes_per_item() const {
-  std::size_t bytes = 0;
-  for (const output_spec& o : outputs()) bytes += o.bytes_per_item();
-  return bytes;
-}
 
 std::unique_ptr<batch_runner> streamline_groups::make_runner() const {
   return std::make_unique<group_runner>(track::make_tracker(device_, inputs_.view()), inputs_);
@@ -82,6 +110,10 @@ std::unique_ptr<batch_runner> streamline_groups::make_runner() const {
 std::uint64_t streamline_groups::max_items_per_batch() const {
   constexpr std::uint64_t room = std::uint64_t{256} << 20;
   return std::clamp<std::uint64_t>(room / std::max<std::size_t>(1, device_bytes_per_item()), 1, 16);
+}
+
+std::unique_ptr<batch_runner> tract_groups::make_runner() const {
+  return std::make_unique<tract_runner>(inputs_, device_);
 }
 
 }  // namespace voxherd

@@ -5,8 +5,7 @@
 
 #include <algorithm>
 
-#include "core/readable.hpp"
-#include "src/analyses/track/place_masks.hpp"
+#include "core/text.hpp"
 #include "src/analyses/track/places.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
@@ -63,7 +62,7 @@ label_image read_regions(const std::vector<std::string>& paths, const image_grid
       std::int32_t& label = all.label[v];
       if (network && label != 0)
         throw failure(exit_status::bad_data,
-                      fmt::format("--network: {} and {} overlap; remove the overlap from one of them",
+                      fmt::format("--connectome: {} and {} overlap; remove the overlap from one of them",
                                   printable(paths[static_cast<std::size_t>(label) - 1]), printable(paths[i])));
       label = number;
     }
@@ -74,10 +73,10 @@ label_image read_regions(const std::vector<std::string>& paths, const image_grid
 
 /// Seeds of a mask, or of a parcellation's regions one after another; those without samples are left out.
 void read_seeds(const track_request& request, const image_grid& grid, track_inputs& in) {
-  const bool network = !request.network.empty();
-  const std::vector<std::string>& paths = network ? request.network : request.seed_image;
+  const bool network = !request.connectome.empty();
+  const std::vector<std::string>& paths = network ? request.connectome : request.seed_image;
   for (std::size_t i = 0; i < paths.size(); ++i)
-    in.provenance[input_name(paths, network ? "network" : "seed-image", i)] = fingerprint(paths[i]);
+    in.provenance[input_name(paths, network ? "connectome" : "seed-image", i)] = fingerprint(paths[i]);
   const label_image image = read_regions(paths, grid, network);
   const std::string& path = image.path;
   if (network) in.labels.assign(image.values.begin(), image.values.end());
@@ -99,8 +98,9 @@ void read_seeds(const track_request& request, const image_grid& grid, track_inpu
     }
   }
   if (in.seeds.empty())
-    throw failure(exit_status::bad_data, fmt::format("{}: none of its {} voxels has samples; is it of this subject?",
-                                                     printable(path), outside));
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: none of its {} voxels has samples; does it belong to this subject?", printable(path),
+                              outside));
   if (outside > 0)
     spdlog::info("{}: {} of {} voxels have no samples; ignored", printable(path), outside, outside + in.seeds.size());
   std::stable_sort(in.seeds.begin(), in.seeds.end(),
@@ -182,7 +182,7 @@ track_inputs read_track_field(const session& s, const track_request& request, po
   in.provenance = in.samples.provenance;
   in.step_mm = static_cast<double>(request.step_mm);
   in.lengths = request.lengths;
-  in.directions = request.directions;
+  in.directions = request.local_directions;
   s.on_root([&] {
     const image_grid& samples_grid = in.samples.grid;
     in.space = read_track_space(request, samples_grid, in.provenance);
@@ -204,9 +204,9 @@ track_inputs read_track_field(const session& s, const track_request& request, po
 
 void read_streamline_masks(const track_request& request, track_inputs& in) {
   const image_grid& grid = in.space.grid;
-  set_marks(request.avoid, "avoid", mark::avoid, false, grid, in);
+  set_marks(request.excludes, "exclude", mark::avoid, false, grid, in);
   set_marks(request.stop, "stop", mark::stop, false, grid, in);
-  set_marks(request.waypoints, "waypoints", 1u << mark::first_waypoint, true, grid, in);
+  set_marks(request.includes, "include", 1u << mark::first_waypoint, true, grid, in);
   read_seeds(request, grid, in);
   in.how = make_walk_settings(request, in.samples.grid, grid);
   in.how.samples = in.samples.samples;
@@ -219,7 +219,7 @@ track_inputs read_track_inputs(const session& s, const track_request& given) {
   posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, request.run.threads);
   s.note_stage("samples read");
   track_inputs in = read_track_field(s, request, std::move(samples));
-  in.max_kept = request.streamlines.empty() ? 0 : request.max_streamlines;
+  in.max_kept = request.paths.empty() ? 0 : request.max_paths;
   s.on_root([&] {
     read_streamline_masks(request, in);
     read_exit_masks(request.walk_through_stop, in.space.grid, in);

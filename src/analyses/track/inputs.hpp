@@ -20,11 +20,11 @@ struct track_inputs {
   posterior_samples samples;
   track_space space;
   std::vector<track::voxel_info> voxels;         ///< (nz, ny, nx) of space.grid: masks and places of the counts
-  std::vector<track::voxel_info> sample_voxels;  ///< of the samples' grid, if the space is separate
+  std::vector<track::voxel_info> sample_voxels;  ///< voxels of the samples' grid, if the space is separate
   std::vector<std::uint64_t> place_voxels;       ///< linear index of each place's voxel in space.grid
-  std::vector<track::seed> seeds;                ///< by region, then by voxel
-  std::vector<std::int64_t> labels;              ///< of a network's region number i + 1; empty without one
-  std::vector<std::uint32_t> exits, target_begin, targets;  ///< as in track::track_input
+  std::vector<track::seed> seeds;                ///< seeds by region, then by voxel
+  std::vector<std::int64_t> labels;              ///< label of region number i + 1; empty without --connectome
+  std::vector<std::uint32_t> exits, target_begin, targets;  ///< tables of track::track_input
   std::vector<std::string> target_names;
   track::walk_settings how;
   track::group_plan plan;
@@ -33,9 +33,9 @@ struct track_inputs {
   bool lengths = false, directions = false;
   nlohmann::json provenance, configuration;
 
-  /// Of the counts by seed: regions of a network, or targets.
+  /// Columns of the counts by seed: regions of --connectome, or targets.
   std::size_t columns() const { return labels.empty() ? target_names.size() : labels.size(); }
-  /// Of the sums of these counts: the seed's region, or the seed.
+  /// Rows of the sums of these counts: the seed's region, or the seed.
   std::size_t hit_rows() const { return labels.empty() ? seeds.size() : labels.size(); }
   std::size_t hit_row(std::size_t seed) const { return labels.empty() ? seed : seeds[seed].region - 1; }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
-#include "src/analyses/track/matrix_rows.hpp"
+#include "kernels/portable/output_rows.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/label_image.hpp"
@@ -17,6 +19,144 @@ seed_matrix make_matrix1(const std::string& file, const track_inputs& in) {
   for (const track::seed& s : in.seeds) m.voxels.push_back(s.index);
   return m;
 }
+
+using row_outputs = matrix_outputs<element_type::uint32>;
+
+/// Items are seeds, the rows of the matrix; all streamlines of a seed are drawn at once.
+class matrix_items : public analysis {
+ public:
+  matrix_items(const seed_matrix& matrix, const track_inputs& in, const device& d);
+
+  const image_grid& grid() const override { return in_.space.grid; }
+  const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
+  std::size_t device_bytes_per_item() const override;
+  std::uint64_t max_items_per_batch() const override;
+
+ protected:
+  std::unique_ptr<track::tracker> make_row_tracker() const;
+
+  const seed_matrix& matrix_;
+  const track_inputs& in_;
+
+ private:
+  device device_;
+  std::vector<std::uint64_t> voxels_;
+};
+
+/// How many entries each row has.
+class matrix_sizes final : public matrix_items {
+ public:
+  using matrix_items::matrix_items;
+  std::string name() const override { return "track-matrix-sizes"; }
+  std::vector<output_spec> outputs() const override { return output_specs<size_outputs>(); }
+  std::unique_ptr<batch_runner> make_runner() const override;
+};
+
+/// The entries.
+class matrix_rows final : public matrix_items {
+ public:
+  matrix_rows(const seed_matrix& matrix, const track_inputs& in, const device& d, std::vector<std::uint64_t> offsets)
+      : matrix_items(matrix, in, d), offsets_(std::move(offsets)) {}
+  std::string name() const override { return "track-matrix"; }
+  std::vector<output_spec> outputs() const override { return output_specs<row_outputs>(in_); }
+  std::vector<constant> constants() const override { return matrix_constants(matrix_); }
+  std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
+  std::unique_ptr<batch_runner> make_runner() const override;
+
+ private:
+  std::vector<std::uint64_t> offsets_;
+};
+
+class row_size_runner final : public batch_runner {
+ public:
+  explicit row_size_runner(std::unique_ptr<track::tracker> tracker) : tracker_(std::move(tracker)) {}
+
+  void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
+    track::sparse_rows rows;
+    tracker_->track_rows(items.first_item, items.item_count, rows);
+    const auto out = arrays_in<size_outputs>(outputs);
+    for (std::size_t i = 0; i < items.item_count; ++i) out.put<"entries">(i, rows.begin[i + 1] - rows.begin[i]);
+  }
+  void release_memory() override { tracker_->release_memory(); }
+
+ private:
+  std::unique_ptr<track::tracker> tracker_;
+};
+
+class row_runner final : public batch_runner {
+ public:
+  row_runner(std::unique_ptr<track::tracker> tracker, const track_inputs& in)
+      : tracker_(std::move(tracker)), in_(in), chosen_(chosen_outputs<row_outputs>(in)) {}
+
+  void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
+    track::sparse_rows rows;
+    tracker_->track_rows(items.first_item, items.item_count, rows);
+    const auto out = arrays_in<row_outputs>(outputs, chosen_);
+    std::copy(rows.column.begin(), rows.column.end(), out.values<"column">());
+    std::copy(rows.count.begin(), rows.count.end(), out.values<"count">());
+    if (!in_.lengths) return;
+    double* sums = out.values<"length_sum">();
+    for (const std::uint64_t steps : rows.steps) *sums++ = static_cast<double>(steps) * in_.step_mm;
+  }
+  void release_memory() override { tracker_->release_memory(); }
+
+ private:
+  std::unique_ptr<track::tracker> tracker_;
+  const track_inputs& in_;
+  output_choice<row_outputs> chosen_;
+};
+
+matrix_items::matrix_items(const seed_matrix& matrix, const track_inputs& in, const device& d)
+    : matrix_(matrix), in_(in), device_(d) {
+  for (const track::seed& s : in.seeds) voxels_.push_back(s.index);
+}
+
+/// A row is dense while it is counted.
+std::size_t matrix_items::device_bytes_per_item() const {
+  return matrix_.voxels.size() * (sizeof(std::uint32_t) + sizeof(std::uint64_t));
+}
+
+/// Few rows for a batch, so that ranks share the work evenly, but enough streamlines for a GPU.
+std::uint64_t matrix_items::max_items_per_batch() const {
+  constexpr std::uint64_t room = std::uint64_t{1} << 30, streamlines = std::uint64_t{1} << 20;
+  return std::clamp<std::uint64_t>(room / std::max<std::size_t>(1, device_bytes_per_item()), 1,
+                                   std::max<std::uint64_t>(127, streamlines / in_.plan.per_seed));
+}
+
+std::unique_ptr<track::tracker> matrix_items::make_row_tracker() const {
+  return track::make_tracker(device_, make_matrix_view(matrix_, in_));
+}
+
+std::unique_ptr<batch_runner> matrix_sizes::make_runner() const {
+  return std::make_unique<row_size_runner>(make_row_tracker());
+}
+
+std::unique_ptr<batch_runner> matrix_rows::make_runner() const {
+  return std::make_unique<row_runner>(make_row_tracker(), in_);
+}
+
+/// Collects the sizes of the items whose batches this rank receives, in any order.
+class size_collector {
+ public:
+  void add(const batch& items, std::span<const std::span<const std::byte>> outputs) {
+    const auto entries = output_rows<size_outputs>(outputs).values<"entries">();
+    for (std::uint64_t i = 0; i < items.item_count; ++i) own_.push_back({items.first_item + i, entries[i]});
+  }
+  /// Of all ranks. Collective.
+  std::vector<std::uint64_t> gather_offsets(const session& s) const {
+    const std::vector<item_size> all = s.all_gather(own_);
+    std::vector<std::uint64_t> offsets(all.size() + 1);
+    for (const item_size& one : all) offsets[one.item + 1] = one.entries;
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+    return offsets;
+  }
+
+ private:
+  struct item_size {
+    std::uint64_t item, entries;
+  };
+  std::vector<item_size> own_;
+};
 
 }  // namespace
 
@@ -70,17 +210,44 @@ std::vector<seed_matrix> make_seed_matrices(const session& s, const track_reques
   return all;
 }
 
+std::vector<constant> matrix_constants(const seed_matrix& matrix) {
+  const auto make = [](const char* name, std::vector<std::uint64_t> shape, std::vector<double> values, const char* unit,
+                       const char* meaning) {
+    return constant{name, std::move(shape), std::move(values), unit, meaning, "matrix"};
+  };
+  const auto size = [](std::uint64_t n) { return static_cast<double>(n); };
+  const auto& n = matrix.grid.size;
+  const auto& affine = matrix.grid.voxel_to_world;
+  std::vector<double> voxels;
+  for (const std::uint64_t v : matrix.voxels) voxels.push_back(size(v));
+  return {make("number", {1}, {static_cast<double>(matrix.number)}, "1", "FSL's number of the matrix"),
+          make("column_voxel", {voxels.size()}, voxels, "1", "linear index of each column's voxel in its image"),
+          make("column_image_size", {3}, {size(n[0]), size(n[1]), size(n[2])}, "1", "voxels of this image"),
+          make("column_voxel_to_world", {4, 4}, {affine.begin(), affine.end()}, "mm", "matrix of this image")};
+}
+
+void add_size_step(const session& s, const std::string& name, const std::string& item, step_list::maker make,
+                   std::function<void(std::vector<std::uint64_t> offsets, nlohmann::json& summary)> use,
+                   step_list& steps) {
+  const auto sizes = std::make_shared<size_collector>();
+  steps.run(name, std::move(make), [&s, sizes, use = std::move(use)](const std::string&, nlohmann::json& summary) {
+    use(sizes->gather_offsets(s), summary);
+  });
+  steps.collect([sizes](const batch& items, auto outputs) { sizes->add(items, outputs); });
+  steps.describe(item);
+}
+
 void add_matrix_steps(const session& s, const seed_matrix& matrix, const track_inputs& in, const device& d,
                       step_list& steps) {
   const std::string name = "matrix" + std::to_string(matrix.number);
   const auto offsets = std::make_shared<std::vector<std::uint64_t>>();
-  steps.run(
-      name + "-sizes", [&, d] { return std::make_unique<matrix_sizes>(matrix, in, d); },
-      [&s, offsets, name](const std::string& file, nlohmann::json& summary) {
-        *offsets = read_sizes<std::uint32_t>(s, file);
+  add_size_step(
+      s, name + "-sizes", "row", [&, d] { return std::make_unique<matrix_sizes>(matrix, in, d); },
+      [offsets, name](std::vector<std::uint64_t> found, nlohmann::json& summary) {
+        *offsets = std::move(found);
         summary[name + "_entries"] = offsets->back();
-      });
-  steps.describe("row");
+      },
+      steps);
   steps.run_into(matrix.file, "track-matrix", name,
                  [&, d, offsets] { return std::make_unique<matrix_rows>(matrix, in, d, *offsets); });
   steps.describe("row");

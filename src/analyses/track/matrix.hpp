@@ -1,10 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "core/analysis.hpp"
-#include "mpi/result/result_reader.hpp"
+#include "core/step_outputs.hpp"
+#include "kernels/portable/output_arrays.hpp"
 #include "mpi/run/steps.hpp"
 #include "src/analyses/track/inputs.hpp"
 
@@ -34,22 +36,41 @@ std::int32_t to_steps(double mm, const track_inputs& in);
 /// What a tracker of the matrix reads; densities and targets are left out.
 track::track_input make_matrix_view(const seed_matrix& matrix, const track_inputs& in);
 
-/// Outputs and constants of the file: entries are points, rows are items.
-std::vector<output_spec> matrix_outputs(element_type count, bool lengths);
+/// Entries of a matrix. The rows of the points (see analysis::point_offsets) are the matrix in compressed sparse rows.
+template <element_type Count>
+struct matrix_outputs {
+  using inputs = track_inputs;
+  static bool has_lengths(const inputs& in) { return in.lengths; }
+
+  static constexpr step_output<inputs> table[] = {
+      {"column",
+       element_type::uint32,
+       1,
+       "1",
+       "column of the entry, from 0; see /matrix",
+       {.layout = output_layout::points}},
+      {"count", Count, 1, "1", "streamlines that connect row and column", {.layout = output_layout::points}},
+      {"length_sum",
+       element_type::float64,
+       1,
+       "mm",
+       "sum of the lengths of the paths between them",
+       {.layout = output_layout::points, .when = has_lengths}},
+  };
+};
 std::vector<constant> matrix_constants(const seed_matrix& matrix);
 
-/// Sums of the output `entries` of a step's file: where the entries of each item begin. Collective. Throws failure.
-template <class T>
-std::vector<std::uint64_t> read_sizes(const session& s, const std::string& file) {
-  std::vector<std::uint64_t> offsets{0};
-  s.on_root([&] {
-    const result_reader sizes(file, tables::walked_or_own);
-    for (const T n : sizes.read_rows<T>("entries", 0, sizes.item_voxels().size()))
-      offsets.push_back(offsets.back() + n);
-  });
-  s.broadcast(offsets);
-  return offsets;
-}
+/// Sizes of items whose points a later step writes.
+struct size_outputs {
+  static constexpr output table[] = {
+      {"entries", element_type::uint64, 1, "1", "points of the item", output_layout::items}};
+};
+
+/// Adds the step `name`, which computes size_outputs. `use` gets where the points of each item begin and, last, how
+/// many there are.
+void add_size_step(const session& s, const std::string& name, const std::string& item, step_list::maker make,
+                   std::function<void(std::vector<std::uint64_t> offsets, nlohmann::json& summary)> use,
+                   step_list& steps);
 
 /// Adds the steps that draw the rows twice: how many entries each has, and what they are.
 void add_matrix_steps(const session& s, const seed_matrix& matrix, const track_inputs& in, const device& d,

@@ -16,19 +16,19 @@ enum class end_weights { full, half };
 
 /// `voxherd track`.
 struct track_request {
-  std::string samples, mask;                     ///< files; "" for none
-  std::string reference, transform;              ///< image of the seeds' space, matrix from it to the samples'
-  std::vector<std::string> seed_image, network;  ///< images, or lists of them
-  std::string region_names;                      ///< file; "" for none
-  std::string tracts, tract_list;                ///< a folder of protocols, a file; "" for none
+  std::string samples, mask;                        ///< files; "" for none
+  std::string reference, transform;                 ///< image of the seeds' space, matrix from it to the samples'
+  std::vector<std::string> seed_image, connectome;  ///< images, or lists of them
+  std::string region_names;                         ///< file; "" for none
+  std::string tracts, tract_list;                   ///< a folder of protocols, a file; "" for none
   std::uint32_t tract_samples = 1000;
   std::uint32_t per_seed = 5000;
   double radius_mm = 0;
   std::uint64_t random_seed = 0;
 
   float step_mm = 0.5f;
-  std::int32_t max_steps = 2000;
-  float curvature = 0.2f;
+  std::int32_t max_steps = 999;          ///< steps on each side; 1000 points with the seed, as FSL's 2000 of both
+  double max_angle_degrees = 78.463041;  ///< its cosine as a float is 0.2f, FSL's default
   float fibre_threshold = 0.01f;
   track::first_fibre first = track::first_fibre::strongest;
   std::int32_t start_fibre = 0;
@@ -37,16 +37,16 @@ struct track_request {
   bool stop_by_fraction = false;
   end_weights ends = end_weights::full;
 
-  std::vector<std::string> avoid, stop, walk_through_stop, waypoints;  ///< images, or lists of them
+  std::vector<std::string> excludes, stop, walk_through_stop, includes;  ///< images, or lists of them
   bool ignore_first_step = false;
   track::waypoint_rule rule = track::waypoint_rule::all;
   bool ordered = false, each_half = false;
-  float min_length_mm = 0;
+  float min_half_length_mm = 0;
 
-  bool lengths = false, directions = false;
+  bool lengths = false, local_directions = false;
   std::vector<std::string> targets;
-  std::string streamlines;  ///< file; "" for none
-  std::uint64_t max_streamlines = 10000;
+  std::string paths;  ///< file; "" for none
+  std::uint64_t max_paths = 10000;
   std::string matrix1, matrix2, target2, matrix3, target3, target3_columns;  ///< files; "" for none
   double matrix_min_length_mm = 0;
   run_request run;

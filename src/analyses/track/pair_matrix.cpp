@@ -1,14 +1,212 @@
 #include "src/analyses/track/pair_matrix.hpp"
 
-#include <algorithm>
+#include <fmt/core.h>
 
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "core/failure.hpp"
 #include "mpi/result/result_reader.hpp"
-#include "src/analyses/track/matrix_rows.hpp"
 #include "src/io/fingerprint.hpp"
+#include "src/io/input_file.hpp"
 
 namespace voxherd {
 
 namespace {
+
+/// Items are groups of streamlines, as in streamline_groups; their results are lists of pairs.
+class pair_items : public analysis {
+ public:
+  pair_items(const pair_matrix& matrix, const track_inputs& in, const device& d)
+      : matrix_(matrix), in_(in), device_(d), voxels_(in.plan.groups(), no_voxel) {}
+
+  const image_grid& grid() const override { return in_.space.grid; }
+  const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
+  std::size_t device_bytes_per_item() const override { return std::size_t{1} << 28; }
+  std::uint64_t max_items_per_batch() const override { return 1; }
+
+ protected:
+  std::unique_ptr<track::tracker> make_pair_tracker() const;
+
+ private:
+  const pair_matrix& matrix_;
+  const track_inputs& in_;
+  device device_;
+  std::vector<std::uint64_t> voxels_;
+};
+
+/// How many pairs each group has.
+class pair_sizes final : public pair_items {
+ public:
+  using pair_items::pair_items;
+  std::string name() const override { return "track-pair-sizes"; }
+  std::vector<output_spec> outputs() const override { return output_specs<size_outputs>(); }
+  std::unique_ptr<batch_runner> make_runner() const override;
+};
+
+struct pair_outputs {
+  static constexpr output table[] = {
+      {"key", element_type::uint64, 1, "1", "row times 2^32, and column", output_layout::points},
+      {"count", element_type::uint64, 1, "1", "streamlines that visit both", output_layout::points},
+      {"steps", element_type::uint64, 1, "steps", "sum of the lengths between them", output_layout::points},
+  };
+};
+
+/// The pairs of each group, in the order of their keys.
+class pair_lists final : public pair_items {
+ public:
+  pair_lists(const pair_matrix& matrix, const track_inputs& in, const device& d, std::vector<std::uint64_t> offsets)
+      : pair_items(matrix, in, d), offsets_(std::move(offsets)) {}
+  std::string name() const override { return "track-pairs"; }
+  std::vector<output_spec> outputs() const override { return output_specs<pair_outputs>(); }
+  std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
+  std::unique_ptr<batch_runner> make_runner() const override;
+
+ private:
+  std::vector<std::uint64_t> offsets_;
+};
+
+class pair_size_runner final : public batch_runner {
+ public:
+  explicit pair_size_runner(std::unique_ptr<track::tracker> tracker) : tracker_(std::move(tracker)) {}
+
+  void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
+    const auto out = arrays_in<size_outputs>(outputs);
+    std::vector<track::pair_entry> pairs;
+    for (std::size_t i = 0; i < items.item_count; ++i) {
+      tracker_->track_pairs(items.first_item + i, pairs);
+      out.put<"entries">(i, pairs.size());
+    }
+  }
+  void release_memory() override { tracker_->release_memory(); }
+
+ private:
+  std::unique_ptr<track::tracker> tracker_;
+};
+
+class list_runner final : public batch_runner {
+ public:
+  explicit list_runner(std::unique_ptr<track::tracker> tracker) : tracker_(std::move(tracker)) {}
+
+  void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
+    const auto out = arrays_in<pair_outputs>(outputs);
+    std::vector<track::pair_entry> pairs;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < items.item_count; ++i) {
+      tracker_->track_pairs(items.first_item + i, pairs);
+      for (const track::pair_entry& p : pairs) {
+        out.put<"key">(next, p.key);
+        out.put<"count">(next, p.count);
+        out.put<"steps">(next++, p.steps);
+      }
+    }
+  }
+  void release_memory() override { tracker_->release_memory(); }
+
+ private:
+  std::unique_ptr<track::tracker> tracker_;
+};
+
+/// The arrays of a file of pair_lists, for several threads at once; HDF5 would read on one.
+class list_reader {
+ public:
+  explicit list_reader(const result_reader& lists) : lists_(lists), file_(lists.path()) {
+    for (const auto& [name, begin] : {std::pair{"key", &key_}, {"count", &count_}, {"steps", &steps_}}) {
+      const std::optional<std::uint64_t> offset = lists.rows_offset(name);
+      if (!offset)
+        throw failure(exit_status::bad_data,
+                      fmt::format("{}: {} was not written by this program; remove the file and repeat the command",
+                                  file_.name(), name));
+      *begin = *offset;
+    }
+  }
+
+  /// Appends the entries of rows [first_row, end_row) of all lists, each of which is in the order of its keys.
+  void append(std::uint64_t first_row, std::uint64_t end_row, std::vector<track::pair_entry>& entries) const {
+    const std::vector<std::uint64_t>& offsets = lists_.point_offsets();
+    std::vector<std::uint64_t> key, count, steps;
+    for (std::size_t g = 0; g + 1 < offsets.size(); ++g) {
+      const std::uint64_t first = find_row(offsets[g], offsets[g + 1], first_row);
+      const std::uint64_t end = find_row(first, offsets[g + 1], end_row);
+      read(key_, first, end, key);
+      read(count_, first, end, count);
+      read(steps_, first, end, steps);
+      for (std::size_t i = 0; i < key.size(); ++i) entries.push_back({key[i], count[i], steps[i]});
+    }
+  }
+
+ private:
+  void read(std::uint64_t begin, std::uint64_t first, std::uint64_t end, std::vector<std::uint64_t>& values) const {
+    values.resize(end - first);
+    file_.read(begin + first * sizeof(std::uint64_t), values.data(), values.size() * sizeof(std::uint64_t));
+  }
+
+  /// First of the entries [first, end) of row `row` or a later one.
+  std::uint64_t find_row(std::uint64_t first, std::uint64_t end, std::uint64_t row) const {
+    while (first < end) {
+      const std::uint64_t middle = first + (end - first) / 2;
+      std::uint64_t key = 0;
+      file_.read(key_ + middle * sizeof key, &key, sizeof key);
+      if (key >> 32 < row) {
+        first = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return first;
+  }
+
+  const result_reader& lists_;
+  input_file file_;
+  std::uint64_t key_ = 0, count_ = 0, steps_ = 0;  ///< bytes of the file at which the arrays begin
+};
+
+std::unique_ptr<track::tracker> pair_items::make_pair_tracker() const {
+  track::track_input view = make_matrix_view(matrix_.rows, in_);
+  if (matrix_.has_own_columns()) view.pair_columns = matrix_.columns.view(in_.space);
+  return track::make_tracker(device_, view);
+}
+
+std::unique_ptr<batch_runner> pair_sizes::make_runner() const {
+  return std::make_unique<pair_size_runner>(make_pair_tracker());
+}
+
+std::unique_ptr<batch_runner> pair_lists::make_runner() const {
+  return std::make_unique<list_runner>(make_pair_tracker());
+}
+
+/// The sums over all groups of a file of pair_lists, for rows [0, rows), in the order of their keys. Each thread adds a
+/// few rows at a time, so that little more than the result is in memory.
+std::vector<track::pair_entry> add_pair_lists(const result_reader& lists, std::size_t rows, int threads) {
+  if (lists.point_offsets().back() == 0) return {};
+  constexpr std::size_t rows_at_once = 64;
+  const list_reader reader(lists);
+  std::vector<std::vector<track::pair_entry>> parts((rows + rows_at_once - 1) / rows_at_once);
+  std::exception_ptr error;
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    try {
+      std::vector<track::pair_entry> some;
+      reader.append(p * rows_at_once, std::min(rows, (p + 1) * rows_at_once), some);
+      track::reduce_pairs(some);
+      parts[p].assign(some.begin(), some.end());  // without the room of the repeated keys
+    } catch (...) {
+#pragma omp critical(voxherd_add_pairs)
+      error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
+  std::vector<track::pair_entry> all;
+  for (std::vector<track::pair_entry>& part : parts) {
+    all.insert(all.end(), part.begin(), part.end());
+    part = {};
+  }
+  return all;
+}
+
+using sum_outputs = matrix_outputs<element_type::uint64>;
 
 /// What the steps hand to each other.
 struct pair_sums {
@@ -19,23 +217,25 @@ struct pair_sums {
 
 class sum_runner final : public batch_runner {
  public:
-  sum_runner(const pair_sums& sums, bool lengths, double step_mm) : sums_(sums), lengths_(lengths), step_mm_(step_mm) {}
+  sum_runner(const pair_sums& sums, const track_inputs& in)
+      : sums_(sums), step_mm_(in.step_mm), chosen_(chosen_outputs<sum_outputs>(in)) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
+    const auto out = arrays_in<sum_outputs>(outputs, chosen_);
     const std::uint64_t first = sums_.offsets[items.first_item],
                         end = sums_.offsets[items.first_item + items.item_count];
     for (std::uint64_t i = first; i < end; ++i) {
       const track::pair_entry& e = sums_.entries[i];
-      output_array<std::uint32_t>(outputs, 0)[i - first] = static_cast<std::uint32_t>(e.key);
-      output_array<std::uint64_t>(outputs, 1)[i - first] = e.count;
-      if (lengths_) output_array<double>(outputs, 2)[i - first] = static_cast<double>(e.steps) * step_mm_;
+      out.put<"column">(i - first, static_cast<std::uint32_t>(e.key));
+      out.put<"count">(i - first, e.count);
+      out.put<"length_sum">(i - first, static_cast<double>(e.steps) * step_mm_);
     }
   }
 
  private:
   const pair_sums& sums_;
-  bool lengths_;
   double step_mm_;
+  output_choice<sum_outputs> chosen_;
 };
 
 /// Items are the voxels of the mask, the rows of the matrix.
@@ -47,13 +247,11 @@ class pair_rows final : public analysis {
   std::string name() const override { return "track-matrix"; }
   const image_grid& grid() const override { return matrix_.rows.grid; }
   const std::vector<std::uint64_t>& item_voxels() const override { return matrix_.rows.voxels; }
-  std::vector<output_spec> outputs() const override { return matrix_outputs(element_type::uint64, in_.lengths); }
+  std::vector<output_spec> outputs() const override { return output_specs<sum_outputs>(in_); }
   std::vector<constant> constants() const override { return matrix_constants(matrix_.column_mask()); }
   std::vector<std::uint64_t> point_offsets() const override { return sums_.offsets; }
   std::size_t device_bytes_per_item() const override { return 64; }
-  std::unique_ptr<batch_runner> make_runner() const override {
-    return std::make_unique<sum_runner>(sums_, in_.lengths, in_.step_mm);
-  }
+  std::unique_ptr<batch_runner> make_runner() const override { return std::make_unique<sum_runner>(sums_, in_); }
 
  private:
   const pair_matrix& matrix_;
@@ -63,7 +261,7 @@ class pair_rows final : public analysis {
 
 /// Every rank has the sums, since each writes a part of the rows.
 void add_up(const session& s, std::size_t rows, int threads, pair_sums& sums) {
-  s.on_root([&] { sums.entries = add_pair_lists(result_reader(sums.lists, tables::walked_or_own), rows, threads); });
+  s.on_root([&] { sums.entries = add_pair_lists(result_reader(sums.lists), rows, threads); });
   s.broadcast(sums.entries);
   sums.offsets.assign(rows + 1, 0);
   for (const track::pair_entry& e : sums.entries) ++sums.offsets[(e.key >> 32) + 1];
@@ -91,10 +289,9 @@ void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inp
                     step_list& steps) {
   const auto sums = std::make_shared<pair_sums>();
   const auto offsets = std::make_shared<std::vector<std::uint64_t>>();
-  steps.run(
-      "pair-sizes", [&, d] { return std::make_unique<pair_sizes>(matrix, in, d); },
-      [&s, offsets](const std::string& file, nlohmann::json&) { *offsets = read_sizes<std::uint64_t>(s, file); });
-  steps.describe("group");
+  add_size_step(
+      s, "pair-sizes", "group", [&, d] { return std::make_unique<pair_sizes>(matrix, in, d); },
+      [offsets](std::vector<std::uint64_t> found, nlohmann::json&) { *offsets = std::move(found); }, steps);
   steps.run(
       "pairs", [&, d, offsets] { return std::make_unique<pair_lists>(matrix, in, d, *offsets); },
       [sums](const std::string& file, nlohmann::json&) { sums->lists = file; });

@@ -1,8 +1,17 @@
 #pragma once
 
-#include "src/analyses/track/pair_groups.hpp"
+#include "src/analyses/track/matrix.hpp"
 
 namespace voxherd {
+
+/// FSL's matrix 3: pairs of voxels that streamlines connect, of one mask or of two.
+struct pair_matrix {
+  seed_matrix rows;     ///< the mask of the rows, and of the columns unless they have their own
+  seed_matrix columns;  ///< the other mask; without voxels if there is none
+
+  bool has_own_columns() const { return !columns.voxels.empty(); }
+  const seed_matrix& column_mask() const { return has_own_columns() ? columns : rows; }
+};
 
 /// The voxels of a mask (--target3) that streamlines connect with each other, or with those of another mask
 /// (--target3-columns), each pair once per streamline. Collective. Throws failure.

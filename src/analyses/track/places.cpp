@@ -1,12 +1,93 @@
 #include "src/analyses/track/places.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <sstream>
 
 #include "core/failure.hpp"
+#include "src/io/fingerprint.hpp"
+#include "src/io/input_file.hpp"
+#include "src/scan/image_checks.hpp"
+#include "src/scan/label_image.hpp"
 
 namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The name with its extension, or "" if there is no such image.
+std::string find_mask_image(const std::string& name) {
+  if (is_nifti_name(name)) return fs::exists(name) ? name : "";
+  for (const char* ending : {".nii.gz", ".nii"})
+    if (fs::exists(name + ending)) return name + ending;
+  return "";
+}
+
+void refuse_surface(const std::string& name, const char* option) {
+  for (const char* ending : {".gii", ".asc", ".vtk"})
+    if (name.ends_with(ending))
+      throw failure(exit_status::usage,
+                    fmt::format("--{} {}: surfaces are not supported; give an image", option, printable(name)));
+  for (const char* kind : {"scalar", "label", "tseries", "conn"})
+    if (name.ends_with(fmt::format(".d{}.nii", kind)))
+      throw failure(exit_status::usage,
+                    fmt::format("--{} {}: CIFTI files are not supported; give an image", option, printable(name)));
+}
+
+std::string read_text(const std::string& path, const char* option) {
+  constexpr std::uint64_t max_bytes = 1 << 20;
+  const input_file file(path);
+  std::string text(static_cast<std::size_t>(std::min(file.size(), max_bytes)), '\0');
+  file.read(0, text.data(), text.size());
+  const auto is_control = [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\r' && c != '\t';
+  };
+  if (file.size() > max_bytes || std::any_of(text.begin(), text.end(), is_control))
+    throw failure(exit_status::bad_data,
+                  fmt::format("--{}: {} is neither an image (.nii, .nii.gz) nor a text file with one image per line",
+                              option, file.name()));
+  return text;
+}
+
+std::vector<std::string> read_list(const std::string& path, const char* option) {
+  std::istringstream text(read_text(path, option));
+  std::vector<std::string> images;
+  for (std::string line; std::getline(text, line);) {
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string::npos) continue;
+    line = line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
+    refuse_surface(line, option);
+    std::string found = find_mask_image(line);
+    if (found.empty()) found = find_mask_image((fs::path(path).parent_path() / line).string());
+    images.push_back(found.empty() ? line : found);
+  }
+  if (images.empty())
+    throw failure(exit_status::bad_data,
+                  fmt::format("--{}: {} is empty, expected one image per line", option, printable(path)));
+  return images;
+}
+
+}  // namespace
+
+std::vector<std::string> find_mask_files(const std::vector<std::string>& names, const char* option) {
+  std::vector<std::string> files;
+  for (const std::string& name : names) {
+    refuse_surface(name, option);
+    const std::string image = find_mask_image(name);
+    if (!image.empty() || is_nifti_name(name) || !fs::is_regular_file(name)) {
+      files.push_back(image.empty() ? name : image);
+      continue;
+    }
+    const std::vector<std::string> listed = read_list(name, option);
+    files.insert(files.end(), listed.begin(), listed.end());
+  }
+  return files;
+}
 
 namespace {
 
@@ -112,6 +193,55 @@ bool track_inputs::has_samples(std::uint64_t voxel) const {
   if (!space.is_separate) return (voxels[voxel].marks & mark::inside) != 0;
   const auto at = find_voxel(samples.grid, space.to_samples(voxel_position(space.grid, voxel)));
   return at && (sample_voxels[*at].marks & mark::inside) != 0;
+}
+
+namespace {
+
+/// Calls use(mask number, place) for the voxels of each mask that a streamline can reach.
+template <class Use>
+void for_each_place(const std::vector<std::string>& paths, const char* option, const image_grid& grid, track_inputs& in,
+                    const Use& use) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    in.provenance[fmt::format("{} {}", option, i + 1)] = fingerprint(paths[i]);
+    for (const std::uint64_t v : read_labels(paths[i], grid, label_kind::mask).voxels_with({}))
+      if (in.voxels[v].place >= 0) use(static_cast<std::uint32_t>(i), static_cast<std::size_t>(in.voxels[v].place));
+  }
+}
+
+/// The file's name without folder and ending, by which the target's maps are called.
+std::string mask_name(const std::string& path) {
+  std::string name = std::filesystem::path(path).filename().string();
+  for (const char* ending : {".gz", ".nii"})
+    if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
+  return name;
+}
+
+}  // namespace
+
+void read_exit_masks(const std::vector<std::string>& paths, const image_grid& grid, track_inputs& in) {
+  if (paths.empty()) return;
+  in.exits.assign(in.place_voxels.size(), 0);
+  for_each_place(paths, "walk-through-stop", grid, in,
+                 [&](std::uint32_t mask, std::size_t place) { in.exits[place] |= 1u << mask; });
+}
+
+void read_targets(const std::vector<std::string>& paths, const image_grid& grid, track_inputs& in) {
+  if (paths.empty()) return;
+  std::vector<std::vector<std::uint32_t>> of_place(in.place_voxels.size());
+  for_each_place(paths, "targets", grid, in,
+                 [&](std::uint32_t mask, std::size_t place) { of_place[place].push_back(mask); });
+  in.target_begin.push_back(0);
+  for (const auto& list : of_place) {
+    in.targets.insert(in.targets.end(), list.begin(), list.end());
+    in.target_begin.push_back(static_cast<std::uint32_t>(in.targets.size()));
+  }
+  for (const std::string& path : paths) {
+    const std::string name = mask_name(path);
+    if (std::find(in.target_names.begin(), in.target_names.end(), name) != in.target_names.end())
+      throw failure(exit_status::usage,
+                    fmt::format("--targets: two files are called {}, by which their maps are named", printable(name)));
+    in.target_names.push_back(name);
+  }
 }
 
 }  // namespace voxherd

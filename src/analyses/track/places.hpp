@@ -1,8 +1,16 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "src/analyses/track/inputs.hpp"
 
 namespace voxherd {
+
+/// The images that `names` stand for: an image, an image without its extension, or a text file with one image per line,
+/// found from the current folder or from that of the list. Names of missing files are kept, for the reader's message.
+/// Throws failure (bad_data, usage): a list without names, a surface.
+std::vector<std::string> find_mask_files(const std::vector<std::string>& names, const char* option);
 
 /// Numbers the voxels with samples, then those within reach of them, where a streamline that leaves may end.
 void number_places(const track_request& request, track_inputs& in);
@@ -10,5 +18,10 @@ void number_places(const track_request& request, track_inputs& in);
 /// The places of a separate space: the voxels of its image that a streamline can reach. After number_places(). Throws
 /// failure.
 void move_places(track_inputs& in);
+
+/// Masks that are looked up by place, in the files of --walk-through-stop and --targets. On one process. Throws
+/// failure.
+void read_exit_masks(const std::vector<std::string>& paths, const image_grid& grid, track_inputs& in);
+void read_targets(const std::vector<std::string>& paths, const image_grid& grid, track_inputs& in);
 
 }  // namespace voxherd

@@ -15,7 +15,7 @@
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/mask.hpp"
-#include "src/scan/node_cores.hpp"
+#include "src/scan/node_resources.hpp"
 
 namespace voxherd {
 
@@ -35,24 +35,26 @@ class sample_source {
   virtual void read(packed_fibre* packed, int threads) = 0;
 };
 
-[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
+/// Polar angle, azimuth and volume fraction of a fibre.
+constexpr std::array sample_names{"th", "ph", "f"};
 
 class result_source final : public sample_source {
  public:
   explicit result_source(const std::string& path) : result_(noted(path)) {
     if (!result_.complete())
-      refuse(fmt::format("{}: is an incomplete result; complete it with --resume first", printable(path)));
+      refuse_data(fmt::format("{}: is an incomplete result; complete it with --resume first", printable(path)));
     while (result_.has(fmt::format("th{}", fibres + 1))) ++fibres;
-    if (result_.analysis_name() != "ballstick" || fibres == 0)
-      refuse(fmt::format("{}: is a result of {}, expected one of ballstick", printable(path), result_.analysis_name()));
+    if (fibres == 0)
+      refuse_data(
+          fmt::format("{}: is a result of {}, expected one of ballstick", printable(path), result_.analysis_name()));
     const auto& shape = result_.output("th1").shape;
     samples = shape.empty() ? 1 : static_cast<std::int32_t>(shape[0]);
     grid = result_.grid();
     voxels = result_.item_voxels();
     for (const std::string& name : columns())
       if (result_.output(name).shape != shape)
-        refuse(fmt::format("{}: {} and th1 have different shapes; is it a complete copy of a voxherd result?",
-                           printable(path), name));
+        refuse_data(fmt::format("{}: {} and th1 have different shapes; is it a complete copy of a voxherd result?",
+                                printable(path), name));
     const auto& inputs = result_.provenance().value("inputs", nlohmann::json::object());
     if (inputs.contains("image")) provenance["image"] = inputs.at("image");
   }
@@ -77,7 +79,7 @@ class result_source final : public sample_source {
   std::vector<std::string> columns() const {
     std::vector<std::string> names;
     for (std::int32_t k = 1; k <= fibres; ++k)
-      for (const char* name : {"th", "ph", "f"}) names.push_back(fmt::format("{}{}", name, k));
+      for (const char* name : sample_names) names.push_back(fmt::format("{}{}", name, k));
     return names;
   }
 
@@ -161,7 +163,7 @@ class result_source final : public sample_source {
 };
 
 /// "" if there is no such image.
-std::string find_image(const std::string& name) {
+std::string find_samples_image(const std::string& name) {
   for (const char* extension : {".nii.gz", ".nii"})
     if (std::filesystem::exists(name + extension)) return name + extension;
   return "";
@@ -172,9 +174,19 @@ std::string sample_prefix(const std::string& path) {
   return std::filesystem::is_directory(path) ? (std::filesystem::path(path) / "merged").string() : path;
 }
 
-/// Whether files of samples begin so. Without a number there is one fibre, as old versions of FSL write it.
+/// Whether a fibre has a file of samples. Without a number there is one fibre, as old versions of FSL write it.
 bool has_samples(const std::string& prefix, const std::string& number) {
-  return !find_image(prefix + "_th" + number + "samples").empty();
+  return std::any_of(sample_names.begin(), sample_names.end(), [&](const char* name) {
+    return !find_samples_image(fmt::format("{}_{}{}samples", prefix, name, number)).empty();
+  });
+}
+
+/// Whether there is a file of this fibre or of a later one. A folder that was copied in part has gaps.
+bool has_samples_from(const std::string& prefix, std::int32_t fibre) {
+  constexpr std::int32_t max_fibres = 32;  // more than bedpostX computes
+  for (; fibre <= max_fibres; ++fibre)
+    if (has_samples(prefix, std::to_string(fibre))) return true;
+  return false;
 }
 
 class folder_source final : public sample_source {
@@ -182,8 +194,9 @@ class folder_source final : public sample_source {
   folder_source(const std::string& path, const std::string& given_mask) {
     const std::string prefix = sample_prefix(path);
     std::vector<std::string> paths;
-    while (add_fibre(prefix, std::to_string(fibres + 1), paths)) continue;
-    if (fibres == 0 && !add_fibre(prefix, "", paths))
+    while (has_samples_from(prefix, fibres + 1)) add_fibre(prefix, std::to_string(fibres + 1), paths);
+    if (fibres == 0 && has_samples(prefix, "")) add_fibre(prefix, "", paths);
+    if (fibres == 0)
       throw failure(exit_status::missing_input,
                     fmt::format("{}: has no {}_th1samples.nii.gz, expected a folder of bedpostX or a result of "
                                 "ballstick (.h5)",
@@ -234,16 +247,14 @@ class folder_source final : public sample_source {
     }
   }
 
-  bool add_fibre(const std::string& prefix, const std::string& number, std::vector<std::string>& paths) {
-    if (!has_samples(prefix, number)) return false;
-    for (const char* name : {"th", "ph", "f"})
+  void add_fibre(const std::string& prefix, const std::string& number, std::vector<std::string>& paths) {
+    for (const char* name : sample_names)
       paths.push_back(required(fmt::format("{}_{}{}samples", prefix, name, number)));
     ++fibres;
-    return true;
   }
 
   static std::string required(const std::string& name) {
-    const std::string path = find_image(name);
+    const std::string path = find_samples_image(name);
     if (!path.empty()) return path;
     throw failure(exit_status::missing_input,
                   fmt::format("{}.nii.gz: no such file, expected in a folder of bedpostX", printable(name)));
@@ -253,10 +264,10 @@ class folder_source final : public sample_source {
     headers_.push_back(read_nifti_header(path));
     const nifti_header &first = headers_.front(), &own = headers_.back();
     if (own.grid.size != first.grid.size || own.volumes != first.volumes)
-      refuse(fmt::format("{}: has {} x {} x {} voxels and {} volumes, expected {} x {} x {} and {} as in {}",
-                         printable(path), own.grid.size[0], own.grid.size[1], own.grid.size[2], own.volumes,
-                         first.grid.size[0], first.grid.size[1], first.grid.size[2], first.volumes,
-                         printable(first.path)));
+      refuse_data(fmt::format("{}: has {} x {} x {} voxels and {} volumes, expected {} x {} x {} and {} as in {}",
+                              printable(path), own.grid.size[0], own.grid.size[1], own.grid.size[2], own.volumes,
+                              first.grid.size[0], first.grid.size[1], first.grid.size[2], first.volumes,
+                              printable(first.path)));
   }
 
   std::vector<nifti_header> headers_;  ///< th, ph, f of each fibre

@@ -18,7 +18,7 @@ struct posterior_samples {
   image_grid grid;
   std::vector<std::uint64_t> voxels;  ///< linear indices of the voxels with samples, increasing
   std::int32_t fibres = 0, samples = 0;
-  nlohmann::json provenance;  ///< of the input files
+  nlohmann::json provenance;  ///< fingerprints of the input files
   bool is_masked;             ///< `voxels` are those of the mask that was given
   node_memory memory;
 

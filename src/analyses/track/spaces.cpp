@@ -100,7 +100,7 @@ track_space read_track_space(const track_request& request, const image_grid& sam
   track_space space;
   space.grid = samples;
   if (request.reference.empty() && request.transform.empty()) return space;
-  const std::vector<std::string>& seeds = request.network.empty() ? request.seed_image : request.network;
+  const std::vector<std::string>& seeds = request.connectome.empty() ? request.seed_image : request.connectome;
   const nifti_header image = read_nifti_header(request.reference.empty() ? seeds.front() : request.reference);
   space.grid = image.grid;
   space.is_separate = true;

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "kernels/track/point_map.hpp"
+#include "kernels/track/field.hpp"
 #include "src/analyses/track/options.hpp"
 #include "src/scan/grid_space.hpp"
 

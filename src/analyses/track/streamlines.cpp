@@ -3,6 +3,8 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
 
 #include "kernels/track/path_recorder.hpp"
 #include "src/analyses/track/matrix.hpp"
@@ -11,10 +13,16 @@ namespace voxherd {
 
 namespace {
 
-/// Every (all / wanted)th of `all` things, exactly and without overflow: wanted of them.
+/// Every (all / wanted)th of `all` things, exactly and without overflow: wanted of them. Those from number `first` on.
 class even_choice {
  public:
-  even_choice(std::uint64_t all, std::uint64_t wanted) : all_(all), wanted_(wanted) {}
+  even_choice(std::uint64_t all, std::uint64_t wanted, std::uint64_t first)
+      : all_(all), wanted_(wanted), place_(first) {
+    using wide = unsigned __int128;
+    const wide chosen_before = (wide{first} * wanted + all - 1) / all;
+    next_ = static_cast<std::uint64_t>(chosen_before * all / wanted);
+    rest_ = static_cast<std::uint64_t>(chosen_before * all % wanted);
+  }
 
   /// Whether the next thing is chosen.
   bool take() {
@@ -29,18 +37,17 @@ class even_choice {
   }
 
  private:
-  std::uint64_t all_, wanted_, place_ = 0, next_ = 0, rest_ = 0;
+  std::uint64_t all_, wanted_, place_, next_ = 0, rest_ = 0;
 };
 
-/// Calls use(number) for each accepted streamline, in their order.
-template <class Use>
-void for_each_accepted(const result_reader& groups, const track_inputs& in, const Use& use) {
-  for (std::uint64_t g = 0; g < in.plan.groups(); ++g) {
-    const auto words = groups.read_rows<std::uint32_t>("accepted_bits", g, 1);
-    for (std::size_t i = 0; i < words.size(); ++i)
-      for (std::uint32_t left = words[i]; left != 0; left &= left - 1)
-        use(g * in.plan.per_group + 32 * i + static_cast<std::uint64_t>(__builtin_ctz(left)));
-  }
+/// How many streamlines were accepted before each group and, last, at all. Collective.
+std::vector<std::uint64_t> count_accepted(const session& s, const std::vector<group_bits>& own, std::uint64_t groups) {
+  std::vector<std::uint64_t> before(groups + 1);
+  for (const auto& [group, words] : own)
+    for (const std::uint32_t word : words) before[group + 1] += static_cast<std::uint64_t>(std::popcount(word));
+  s.all_reduce(reduction::sum, std::span<std::uint64_t>(before));
+  std::partial_sum(before.begin(), before.end(), before.begin());
+  return before;
 }
 
 /// Calls use(item of the batch, path) for each of its streamlines, with the threads of the device.
@@ -59,15 +66,41 @@ void record_batch(const track_inputs& in, const kept_streamlines& kept, const ba
   }
 }
 
-class size_runner final : public batch_runner {
+struct streamline_outputs {
+  using inputs = track_inputs;
+  static bool has_labels(const inputs& in) { return !in.labels.empty(); }
+
+  static constexpr step_output<inputs> table[] = {
+      {"position", element_type::float32, 3, "mm", "place in the world, RAS+", {.layout = output_layout::points}},
+      {"seed", element_type::uint32, 1, "1", "number of the seed, from 0"},
+      {"length", element_type::float32, 1, "mm", "length of the halves that count"},
+      {"first_half", element_type::float32, 1, "mm", "length of the first half; 0 if it does not count"},
+      {"second_half", element_type::float32, 1, "mm", "length of the second half; 0 if it does not count"},
+      {"region", element_type::int32, 1, "1", "label of the seed", {.when = has_labels}},
+      {"first_region",
+       element_type::int32,
+       1,
+       "1",
+       "label of the last other region on the first half; 0: none",
+       {.when = has_labels}},
+      {"second_region",
+       element_type::int32,
+       1,
+       "1",
+       "label of the last other region on the second half; 0: none",
+       {.when = has_labels}},
+  };
+};
+
+class streamline_size_runner final : public batch_runner {
  public:
-  size_runner(const track_inputs& in, const kept_streamlines& kept, int threads)
+  streamline_size_runner(const track_inputs& in, const kept_streamlines& kept, int threads)
       : in_(in), kept_(kept), threads_(threads) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
-    auto* sizes = output_array<std::uint32_t>(outputs, 0);
+    const auto out = arrays_in<size_outputs>(outputs);
     record_batch(in_, kept_, items, threads_, [&](std::uint64_t i, const track::streamline_path& path) {
-      sizes[i] = static_cast<std::uint32_t>(path.points.size());
+      out.put<"entries">(i, path.points.size());
     });
   }
 
@@ -80,31 +113,37 @@ class size_runner final : public batch_runner {
 class point_runner final : public batch_runner {
  public:
   point_runner(const track_inputs& in, const kept_streamlines& kept, int threads)
-      : in_(in), kept_(kept), threads_(threads), world_(in.space.grid) {}
+      : in_(in),
+        kept_(kept),
+        threads_(threads),
+        world_(in.space.grid),
+        chosen_(chosen_outputs<streamline_outputs>(in)) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
-    auto* position = output_array<float>(outputs, 0);
+    const auto out = arrays_in<streamline_outputs>(outputs, chosen_);
     record_batch(in_, kept_, items, threads_, [&](std::uint64_t i, const track::streamline_path& path) {
       const std::uint64_t item = items.first_item + i;
-      write_values(kept_.numbers[item], path, i, outputs);
-      write_points(path, position + 3 * (kept_.offsets[item] - kept_.offsets[items.first_item]));
+      write_values(kept_.numbers[item], path, i, out);
+      write_points(path, out.values<"position">() + 3 * (kept_.offsets[item] - kept_.offsets[items.first_item]));
     });
   }
 
  private:
   void write_values(std::uint64_t number, const track::streamline_path& path, std::uint64_t i,
-                    std::span<const std::span<std::byte>> outputs) const {
+                    const output_arrays<streamline_outputs>& out) const {
     const std::uint64_t seed = number / in_.plan.per_seed;
     const auto mm = [&](std::int32_t steps) { return static_cast<float>(steps * in_.step_mm); };
-    output_array<std::uint32_t>(outputs, 1)[i] = static_cast<std::uint32_t>(seed);
-    output_array<float>(outputs, 2)[i] = mm(path.steps[0] + path.steps[1]);
-    for (std::size_t h = 0; h < 2; ++h) output_array<float>(outputs, 3 + h)[i] = mm(path.steps[h]);
+    out.put<"seed">(i, seed);
+    out.put<"length">(i, mm(path.steps[0] + path.steps[1]));
+    out.put<"first_half">(i, mm(path.steps[0]));
+    out.put<"second_half">(i, mm(path.steps[1]));
     if (in_.labels.empty()) return;
     const auto label = [&](std::uint32_t region) {
       return region == 0 ? 0 : static_cast<std::int32_t>(in_.labels[region - 1]);
     };
-    output_array<std::int32_t>(outputs, 5)[i] = label(in_.seeds[seed].region);
-    for (std::size_t h = 0; h < 2; ++h) output_array<std::int32_t>(outputs, 6 + h)[i] = label(path.regions[h]);
+    out.put<"region">(i, label(in_.seeds[seed].region));
+    out.put<"first_region">(i, label(path.regions[0]));
+    out.put<"second_region">(i, label(path.regions[1]));
   }
 
   void write_points(const track::streamline_path& path, float* to) const {
@@ -118,6 +157,7 @@ class point_runner final : public batch_runner {
   const kept_streamlines& kept_;
   int threads_;
   grid_space world_;
+  output_choice<streamline_outputs> chosen_;
 };
 
 /// Items are the kept streamlines.
@@ -146,11 +186,9 @@ class kept_sizes final : public kept_items {
  public:
   using kept_items::kept_items;
   std::string name() const override { return "track-streamline-sizes"; }
-  std::vector<output_spec> outputs() const override {
-    return {{"entries", element_type::uint32, {}, output_layout::items, "1", "points of the streamline"}};
-  }
+  std::vector<output_spec> outputs() const override { return output_specs<size_outputs>(); }
   std::unique_ptr<batch_runner> make_runner() const override {
-    return std::make_unique<size_runner>(in_, kept_, threads_);
+    return std::make_unique<streamline_size_runner>(in_, kept_, threads_);
   }
 };
 
@@ -159,56 +197,41 @@ class kept_points final : public kept_items {
   using kept_items::kept_items;
   std::string name() const override { return "track-streamlines"; }
   std::vector<std::uint64_t> point_offsets() const override { return kept_.offsets; }
-  std::vector<output_spec> outputs() const override;
+  std::vector<output_spec> outputs() const override { return output_specs<streamline_outputs>(in_); }
   std::unique_ptr<batch_runner> make_runner() const override {
     return std::make_unique<point_runner>(in_, kept_, threads_);
   }
 };
 
-std::vector<output_spec> kept_points::outputs() const {
-  const auto value = [](const char* name, element_type type, const char* unit, const char* meaning) {
-    return output_spec{name, type, {}, output_layout::items, unit, meaning};
-  };
-  constexpr auto real = element_type::float32, label = element_type::int32;
-  std::vector<output_spec> all = {
-      {"position", real, {3}, output_layout::points, "mm", "place in the world, RAS+"},
-      value("seed", element_type::uint32, "1", "number of the seed, from 0"),
-      value("length", real, "mm", "length of the halves that count"),
-      value("first_half", real, "mm", "length of the first half; 0 if it does not count"),
-      value("second_half", real, "mm", "length of the second half; 0 if it does not count")};
-  if (in_.labels.empty()) return all;
-  all.push_back(value("region", label, "1", "label of the seed"));
-  all.push_back(value("first_region", label, "1", "label of the last other region on the first half; 0: none"));
-  all.push_back(value("second_region", label, "1", "label of the last other region on the second half; 0: none"));
-  return all;
-}
-
 }  // namespace
 
-std::vector<std::uint64_t> choose_streamlines(const session& s, const std::string& file, const track_inputs& in) {
+std::vector<std::uint64_t> choose_streamlines(const session& s, const std::vector<group_bits>& own,
+                                              const track_inputs& in) {
+  const std::vector<std::uint64_t> before = count_accepted(s, own, in.plan.groups());
+  const std::uint64_t accepted = before.back();
   std::vector<std::uint64_t> numbers;
-  s.on_root([&] {
-    const result_reader groups(file, tables::walked_or_own);
-    std::uint64_t accepted = 0;
-    for_each_accepted(groups, in, [&](std::uint64_t) { ++accepted; });
-    even_choice choice(accepted, std::min(accepted, in.max_kept));
-    for_each_accepted(groups, in, [&](std::uint64_t number) {
-      if (choice.take()) numbers.push_back(number);
-    });
-  });
-  s.broadcast(numbers);
+  for (const auto& [group, words] : own) {
+    if (before[group] == before[group + 1]) continue;
+    even_choice choice(accepted, std::min(accepted, in.max_kept), before[group]);
+    for (std::size_t i = 0; i < words.size(); ++i)
+      for (std::uint32_t left = words[i]; left != 0; left &= left - 1)
+        if (choice.take())
+          numbers.push_back(group * in.plan.per_group + 32 * i + static_cast<std::uint64_t>(std::countr_zero(left)));
+  }
+  numbers = s.all_gather(numbers);
+  std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
 
 void add_streamline_steps(const session& s, const std::string& file, const std::shared_ptr<kept_streamlines>& kept,
                           const track_inputs& in, const device& d, step_list& steps) {
-  steps.run(
-      "streamline-sizes", [&in, kept, d] { return std::make_unique<kept_sizes>(in, *kept, d); },
-      [&s, kept](const std::string& sizes, nlohmann::json& summary) {
-        kept->offsets = read_sizes<std::uint32_t>(s, sizes);
+  add_size_step(
+      s, "streamline-sizes", "streamline", [&in, kept, d] { return std::make_unique<kept_sizes>(in, *kept, d); },
+      [kept](std::vector<std::uint64_t> offsets, nlohmann::json& summary) {
+        kept->offsets = std::move(offsets);
         summary["kept_streamlines"] = kept->numbers.size();
-      });
-  steps.describe("streamline");
+      },
+      steps);
   steps.run_into(file, "track-streamlines", "streamlines",
                  [&in, kept, d] { return std::make_unique<kept_points>(in, *kept, d); });
   steps.describe("streamline");

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis.hpp"
 #include "mpi/run/steps.hpp"
-#include "src/analyses/track/inputs.hpp"
+#include "src/analyses/track/sums.hpp"
 
 namespace voxherd {
 
@@ -17,8 +16,9 @@ struct kept_streamlines {
 };
 
 /// Up to in.max_kept accepted streamlines at even distances in their order, which does not depend on groups and ranks.
-/// `file`: of the step streamline_groups. Collective. Throws failure.
-std::vector<std::uint64_t> choose_streamlines(const session& s, const std::string& file, const track_inputs& in);
+/// `own`: the bits of the groups that this rank received. Collective; the same on every rank.
+std::vector<std::uint64_t> choose_streamlines(const session& s, const std::vector<group_bits>& own,
+                                              const track_inputs& in);
 
 /// Adds the steps that draw the kept streamlines again, in host memory: how many points each has, and what they are.
 /// They are written to `file`.

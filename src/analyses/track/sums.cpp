@@ -1,35 +1,48 @@
 #include "src/analyses/track/sums.hpp"
 
+#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "core/readable.hpp"
+#include "core/text.hpp"
+#include "kernels/portable/output_rows.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
 
 namespace voxherd {
 
 namespace {
 
-constexpr const char* density_meaning = "accepted streamlines that visit the voxel, each counted once";
-constexpr const char* accepted_meaning = "accepted streamlines that start in the voxel; 0 outside the seeds";
+constexpr const char* density_meaning = "number of accepted streamlines that visit the voxel";
+constexpr const char* accepted_meaning = "number of accepted streamlines that start in the voxel; 0 outside the seeds";
 
 template <class T>
-void add_row(const result_reader& groups, const char* name, std::uint64_t group, std::vector<std::uint64_t>& sums) {
-  const std::vector<T> row = groups.read_rows<T>(name, group, 1);
-  for (std::size_t i = 0; i < row.size(); ++i) sums[i] += row[i];
+void add_row(std::span<const T> row, std::vector<std::uint64_t>& sums, std::size_t first = 0) {
+  for (std::size_t i = 0; i < row.size(); ++i) sums[first + i] += row[i];
+}
+
+/// Row number `i` of `count`.
+template <class T>
+std::span<const T> row_of(std::span<const T> values, std::size_t i, std::size_t count) {
+  const std::size_t width = values.size() / count;
+  return values.subspan(i * width, width);
 }
 
 /// Adds the rows of a group's seeds to their sums.
 template <class T>
-void add_hits(const result_reader& groups, const char* name, std::uint64_t group, const track_inputs& in,
+void add_hits(std::span<const T> rows, std::size_t first_seed, const track_inputs& in,
               std::vector<std::uint64_t>& sums) {
-  const std::vector<T> rows = groups.read_rows<T>(name, group, 1);
-  const std::size_t columns = in.columns(), first = in.plan.first_seed(group);
-  for (std::size_t i = 0; i < rows.size() && first + i / columns < in.seeds.size(); ++i)
-    sums[in.hit_row(first + i / columns) * columns + i % columns] += rows[i];
+  const std::size_t columns = in.columns();
+  for (std::size_t i = 0; i < rows.size() && first_seed + i / columns < in.seeds.size(); ++i)
+    sums[in.hit_row(first_seed + i / columns) * columns + i % columns] += rows[i];
+}
+
+/// The sums of all ranks, on rank 0; the others free theirs.
+void add_ranks(const session& s, std::vector<std::uint64_t>& sums) {
+  s.all_reduce(reduction::sum, std::span<std::uint64_t>(sums));
+  if (!s.is_root()) sums = {};
 }
 
 double share(std::uint64_t part, std::uint64_t all) {
@@ -99,34 +112,53 @@ known_output make_direction_map(const track_sums& sums, const track_inputs& in,
   return map;
 }
 
+void log_tract(const std::string& name, std::uint64_t accepted, std::uint64_t started) {
+  spdlog::info("{}: {} of {} accepted ({:.3g} %)", name, accepted, counted(started, "streamline"),
+               100 * share(accepted, started));
+  if (accepted == 0) spdlog::warn("{}: no streamline was accepted; its maps are 0", name);
+}
+
 }  // namespace
 
 std::uint64_t track_sums::all_accepted() const {
   return std::accumulate(accepted.begin(), accepted.end(), std::uint64_t{0});
 }
 
-track_sums add_groups(const result_reader& groups, const track_inputs& in) {
-  track_sums sums;
+group_collector::group_collector(const track_inputs& in) : in_(in), chosen_(chosen_outputs<group_outputs>(in)) {
   const std::size_t places = in.place_voxels.size(), cells = in.hit_rows() * in.columns();
-  sums.density.resize(places);
-  sums.length.resize(in.lengths ? places : 0);
-  sums.accepted.resize(in.seeds.size());
-  sums.hits.resize(cells);
-  sums.hit_length.resize(in.lengths ? cells : 0);
-  sums.directions.resize(in.directions ? places * track::direction_products : 0);
-  for (std::uint64_t g = 0; g < in.plan.groups(); ++g) {
-    add_row<std::uint32_t>(groups, "density", g, sums.density);
-    if (in.lengths) add_row<std::uint64_t>(groups, "length", g, sums.length);
-    sums.walked += groups.read_rows<std::uint64_t>("walked", g, 1).front();
-    const auto accepted = groups.read_rows<std::uint32_t>("accepted", g, 1);
-    const std::size_t first = in.plan.first_seed(g);
-    for (std::size_t i = 0; i < accepted.size() && first + i < in.seeds.size(); ++i)
-      sums.accepted[first + i] += accepted[i];
-    if (cells > 0) add_hits<std::uint32_t>(groups, "hits", g, in, sums.hits);
-    if (cells > 0 && in.lengths) add_hits<std::uint64_t>(groups, "hit_length", g, in, sums.hit_length);
-    if (in.directions) add_row<std::uint64_t>(groups, "directions", g, sums.directions);
+  own_.density.resize(places);
+  own_.length.resize(in.lengths ? places : 0);
+  own_.accepted.resize(in.seeds.size());
+  own_.hits.resize(cells);
+  own_.hit_length.resize(in.lengths ? cells : 0);
+  own_.directions.resize(in.directions ? places * track::direction_products : 0);
+}
+
+void group_collector::add(const batch& groups, std::span<const std::span<const std::byte>> outputs) {
+  const output_rows<group_outputs> rows(outputs, chosen_);
+  for (std::uint64_t i = 0; i < groups.item_count; ++i) {
+    const std::uint64_t group = groups.first_item + i;
+    const std::size_t first = in_.plan.first_seed(group);
+    const auto row = [&](const auto values) { return row_of(values, i, groups.item_count); };
+    add_row(row(rows.values<"density">()), own_.density);
+    add_row(row(rows.values<"length">()), own_.length);
+    add_row(row(rows.values<"directions">()), own_.directions);
+    own_.walked += rows.values<"walked">()[i];
+    const auto of_seeds = row(rows.values<"accepted">());
+    add_row(of_seeds.first(std::min(of_seeds.size(), in_.seeds.size() - first)), own_.accepted, first);
+    add_hits(row(rows.values<"hits">()), first, in_, own_.hits);
+    add_hits(row(rows.values<"hit_length">()), first, in_, own_.hit_length);
+    const auto bits = row(rows.values<"accepted_bits">());
+    if (!bits.empty()) accepted_bits_.emplace_back(group, std::vector<std::uint32_t>(bits.begin(), bits.end()));
   }
-  return sums;
+}
+
+track_sums group_collector::gather(const session& s) {
+  track_sums all = std::move(own_);
+  for (auto* sums : {&all.density, &all.length, &all.accepted, &all.hits, &all.hit_length, &all.directions})
+    add_ranks(s, *sums);
+  all.walked = s.all_reduce(reduction::sum, all.walked);
+  return all;
 }
 
 void log_sums(const track_sums& sums, const track_inputs& in) {
@@ -184,6 +216,86 @@ std::vector<constant> make_track_constants(const track_sums& sums, const track_i
     add("mean_length_mm", {n, n}, "mm", "mean length of their paths to its first point; 0 without streamlines",
         [&](std::size_t i) { return share(sums.hit_length[i], sums.hits[i]) * in.step_mm; });
   return all;
+}
+
+tract_collector::tract_collector(const tract_inputs& in)
+    : in_(in), chosen_(chosen_outputs<tract_group_outputs>(in.field)) {
+  const std::size_t tracts = in.names.size();
+  own_.density.resize(tracts);
+  own_.length.resize(in.field.lengths ? tracts : 0);
+  own_.accepted.resize(tracts);
+  own_.started.resize(tracts);
+  for (const tract_run& run : in.runs) own_.started[run.tract] += run.plan.streamlines();
+}
+
+void tract_collector::add(const batch& groups, std::span<const std::span<const std::byte>> outputs) {
+  const output_rows<tract_group_outputs> rows(outputs, chosen_);
+  for (std::uint64_t i = 0; i < groups.item_count; ++i) {
+    const std::size_t tract = in_.run_with(groups.first_item + i).tract;
+    const auto add_places = [&](const auto values, std::vector<std::uint64_t>& sums) {
+      sums.resize(in_.field.place_voxels.size());
+      add_row(row_of(values, i, groups.item_count), sums);
+    };
+    add_places(rows.values<"density">(), own_.density[tract]);
+    if (in_.field.lengths) add_places(rows.values<"length">(), own_.length[tract]);
+    own_.accepted[tract] += rows.values<"accepted">()[i];
+    own_.walked += rows.values<"walked">()[i];
+  }
+}
+
+tract_sums tract_collector::gather(const session& s) {
+  tract_sums all = std::move(own_);
+  for (auto* maps : {&all.density, &all.length})
+    for (std::vector<std::uint64_t>& sums : *maps) {
+      sums.resize(in_.field.place_voxels.size());
+      add_ranks(s, sums);
+    }
+  s.all_reduce(reduction::sum, std::span<std::uint64_t>(all.accepted));
+  all.walked = s.all_reduce(reduction::sum, all.walked);
+  return all;
+}
+
+void log_sums(const tract_sums& sums, const tract_inputs& in) {
+  for (std::size_t t = 0; t < in.names.size(); ++t) log_tract(in.names[t], sums.accepted[t], sums.started[t]);
+}
+
+std::vector<known_output> make_tract_maps(const tract_sums& sums, const tract_inputs& in,
+                                          const std::vector<std::uint64_t>& voxels) {
+  std::vector<known_output> maps;
+  for (std::size_t t = 0; t < in.names.size(); ++t) {
+    const std::string& name = in.names[t];
+    std::vector<std::uint64_t> density;
+    std::vector<float> normalised, mean_length;
+    for (const std::uint64_t v : voxels) {
+      const auto place = static_cast<std::size_t>(in.field.voxels[v].place);
+      const std::uint64_t count = sums.density[t][place];
+      density.push_back(count);
+      normalised.push_back(static_cast<float>(share(count, sums.accepted[t])));
+      if (in.field.lengths)
+        mean_length.push_back(static_cast<float>(share(sums.length[t][place], count) * in.field.step_mm));
+    }
+    const std::string meaning = fmt::format("{}: number of accepted streamlines that visit the voxel", name);
+    if (sums.started[t] > 0xffffffff) {
+      maps.push_back(known_map("density_" + name, density, "1", meaning));
+    } else {
+      maps.push_back(
+          known_map("density_" + name, std::vector<std::uint32_t>(density.begin(), density.end()), "1", meaning));
+    }
+    maps.push_back(known_map("normalised_" + name, normalised, "1", name + ": density divided by its waytotal"));
+    if (in.field.lengths)
+      maps.push_back(known_map("mean_length_" + name, mean_length, "mm",
+                               name + ": mean length of their paths from the seed to the first point in the voxel"));
+  }
+  return maps;
+}
+
+std::vector<constant> make_tract_constants(const tract_sums& sums, const tract_inputs& in) {
+  const auto numbers = [&](const char* name, const std::vector<std::uint64_t>& values, const char* meaning) {
+    return constant{name, {in.names.size()}, {values.begin(), values.end()}, "1", meaning, "tracts"};
+  };
+  return {numbers("started", sums.started, "streamlines of each tract, in the order of the maps"),
+          numbers("waytotal", sums.accepted, "accepted streamlines of each tract"),
+          {"steps", {1}, {static_cast<double>(sums.walked)}, "1", "steps of all streamlines", "streamlines"}};
 }
 
 std::vector<output_spec> track_outputs() {

@@ -2,12 +2,10 @@
 
 #include "core/command.hpp"
 #include "mpi/run/steps.hpp"
+#include "src/analyses/common/choose_device.hpp"
 #include "src/analyses/common/run_options.hpp"
-#include "src/analyses/track/groups.hpp"
 #include "src/analyses/track/pair_matrix.hpp"
 #include "src/analyses/track/streamlines.hpp"
-#include "src/analyses/track/sums.hpp"
-#include "src/analyses/track/tracts.hpp"
 
 namespace voxherd {
 
@@ -23,16 +21,19 @@ exit_status run_tracts(session& s, const track_request& request, run_settings ho
   how.configuration = in.field.configuration;
   how.provenance["inputs"] = in.field.provenance;
   const std::vector<std::uint64_t> voxels = sorted(in.field.place_voxels);
+  tract_collector collected(in);
   tract_sums sums;
   step_list steps;
   steps.run(
       "groups", [&] { return std::make_unique<tract_groups>(in, d); },
-      [&](const std::string& file, nlohmann::json& summary) {
-        s.on_root([&] { sums = add_tract_groups(result_reader(file, tables::walked_or_own), in); });
+      [&](const std::string&, nlohmann::json& summary) {
+        sums = collected.gather(s);
+        s.on_root([&] { log_sums(sums, in); });
         std::uint64_t all = 0;
         for (const tract_run& run : in.runs) all += run.plan.streamlines();
         summary["streamlines"] = all;
       });
+  steps.collect([&](const batch& groups, auto outputs) { collected.add(groups, outputs); });
   steps.describe("group");
   steps.known_result("maps", [&] {
     known_result result{"tracts", in.field.space.grid, voxels, {}, {}};
@@ -59,21 +60,21 @@ exit_status run_track(session& s, const track_request& request) {
   how.provenance["inputs"] = in.provenance;
 
   const std::vector<std::uint64_t> voxels = sorted(in.place_voxels);
+  group_collector collected(in);
   track_sums sums;
   step_list steps;
   const auto kept = std::make_shared<kept_streamlines>();
   steps.run(
       "groups", [&] { return std::make_unique<streamline_groups>(in, d); },
-      [&](const std::string& file, nlohmann::json& summary) {
-        if (in.max_kept > 0) kept->numbers = choose_streamlines(s, file, in);
-        s.on_root([&] {
-          sums = add_groups(result_reader(file, tables::walked_or_own), in);
-          log_sums(sums, in);
-        });
+      [&](const std::string&, nlohmann::json& summary) {
+        if (in.max_kept > 0) kept->numbers = choose_streamlines(s, collected.accepted_bits(), in);
+        sums = collected.gather(s);
+        s.on_root([&] { log_sums(sums, in); });
         summary["streamlines"] = in.plan.streamlines();
       });
+  steps.collect([&](const batch& groups, auto outputs) { collected.add(groups, outputs); });
   steps.describe("group");
-  if (in.max_kept > 0) add_streamline_steps(s, request.streamlines, kept, in, d, steps);
+  if (in.max_kept > 0) add_streamline_steps(s, request.paths, kept, in, d, steps);
   for (const seed_matrix& m : matrices) add_matrix_steps(s, m, in, d, steps);
   if (!request.matrix3.empty()) add_pair_steps(s, pairs, in, d, steps);
   steps.known_result("maps", [&] {
@@ -88,10 +89,9 @@ exit_status run_track(session& s, const track_request& request) {
 }
 
 extern const command track_command = make_command<track_options, run_track>(
-    {"track", "probabilistic streamlines through posterior samples: densities, networks",
-     "--samples FILE (--seed-image FILE | --network FILE | --tracts DIR) --out FILE", "",
-     "voxherd track --samples fibres.h5 --seed-image seed.nii.gz --loop-check \\\n"
-     "  --waypoints left.nii.gz right.nii.gz --out tract.h5\n"
+    {"track", "probabilistic streamlines through posterior samples: densities, matrices",
+     "voxherd track --samples fibres.h5 --seed-image seed.nii.gz --loop-check on \\\n"
+     "  --include left.nii.gz right.nii.gz --out tract.h5\n"
      "voxherd export tract.h5 --to nifti maps"},
     track_outputs);
 

@@ -1,12 +1,28 @@
 #pragma once
 
-#include "core/analysis.hpp"
-#include "mpi/result/result_reader.hpp"
-#include "mpi/run/known_result.hpp"
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "src/analyses/track/inputs.hpp"
-#include "src/analyses/track/protocols.hpp"
 
 namespace voxherd {
+
+/// The masks of one tract in a folder of XTRACT (Warrington 2020, NeuroImage 217:116923). File names; "" for none.
+struct tract_protocol {
+  std::string name, seed, stop, exclude;
+  std::vector<std::string> targets;
+  bool ordered = false;   ///< targets must be passed in their order
+  bool inverted = false;  ///< also from the last target to the seed
+  double factor = 1;      ///< of the number of streamlines
+
+  std::vector<std::string> files() const;
+};
+
+/// The tracts of `folder`: one folder each with seed, stop, exclude, target1, target2, ... (.nii.gz or .nii) and,
+/// empty, wayorder and invert. `list`: which ones, a line "NAME [FACTOR]" each; "" for the folder's structureList, or
+/// all of its folders with a seed. Throws failure (missing_input, bad_data).
+std::vector<tract_protocol> read_tract_protocols(const std::string& folder, const std::string& list);
 
 /// Streamlines of a tract from its seed, or back from its last target.
 struct tract_run {
@@ -31,39 +47,5 @@ struct tract_inputs {
 
 /// Collective. Throws failure, the same on every rank.
 tract_inputs read_tract_inputs(const session& s, const track_request& request);
-
-/// The step that draws the streamlines of all tracts: items are groups of them.
-class tract_groups final : public analysis {
- public:
-  tract_groups(const tract_inputs& inputs, const device& d);
-
-  std::string name() const override { return "tract-groups"; }
-  const image_grid& grid() const override { return inputs_.field.space.grid; }
-  const std::vector<std::uint64_t>& item_voxels() const override { return first_voxels_; }
-  std::vector<output_spec> outputs() const override;
-  std::size_t device_bytes_per_item() const override;
-  std::unique_ptr<batch_runner> make_runner() const override;
-  std::uint64_t max_items_per_batch() const override { return 16; }
-
- private:
-  const tract_inputs& inputs_;
-  device device_;
-  std::vector<std::uint64_t> first_voxels_;  ///< of each group's first seed
-};
-
-/// Sums over the groups of each tract.
-struct tract_sums {
-  std::vector<std::vector<std::uint64_t>> density, length;  ///< by tract and place; length: in steps
-  std::vector<std::uint64_t> accepted, started;
-  std::uint64_t walked = 0;
-};
-
-/// By one process, from the step's file. Throws failure.
-tract_sums add_tract_groups(const result_reader& groups, const tract_inputs& in);
-
-/// Maps over `voxels`, the voxels of all places in increasing order, and constants.
-std::vector<known_output> make_tract_maps(const tract_sums& sums, const tract_inputs& in,
-                                          const std::vector<std::uint64_t>& voxels);
-std::vector<constant> make_tract_constants(const tract_sums& sums, const tract_inputs& in);
 
 }  // namespace voxherd

@@ -1,10 +1,9 @@
-#include "src/io/gzip/deflate_block_finder.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <vector>
 
+#include "src/io/gzip/deflate_decoder.hpp"
 #include "src/io/gzip/huffman_table.hpp"
 
 namespace voxherd {

@@ -66,7 +66,7 @@ struct parallel_gzip_result {
   /// with gzip_stream to get the error.
   bool complete = false;
   std::uint64_t bytes = 0;           ///< inflated in total
-  std::uint64_t bytes_after = 0;     ///< of the file, after the last member
+  std::uint64_t bytes_after = 0;     ///< bytes of the file after the last member
   std::uint64_t bytes_marked = 0;    ///< inflated as 16-bit symbols, before the preceding data were known
   std::uint64_t bytes_in_order = 0;  ///< inflated sequentially, because no block start was found in time
 };

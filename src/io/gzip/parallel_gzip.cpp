@@ -11,9 +11,8 @@
 #include <optional>
 #include <queue>
 
-#include "src/io/gzip/deflate_block_finder.hpp"
+#include "src/io/gzip/deflate_decoder.hpp"
 #include "src/io/gzip/inflated_piece.hpp"
-#include "src/io/gzip/marked_window.hpp"
 
 namespace voxherd {
 

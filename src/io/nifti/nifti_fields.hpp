@@ -2,8 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <vector>
+
+#include "core/analysis.hpp"
 
 namespace voxherd {
 
@@ -30,5 +34,14 @@ struct nifti_fields {
 /// Detects version and byte order. `bytes`: the first 540 bytes of the file, or the complete file if it is shorter;
 /// `name` is the path to print. Throws failure (bad_data) if it is not a single-file NIfTI.
 nifti_fields decode_nifti_fields(std::span<const std::byte> bytes, const std::string& name);
+
+/// Sets voxel_to_world and voxel_size_mm, in mm, from sform, else qform, else voxel sizes (NIfTI methods 3, 2, 1).
+/// `grid.size` must be set. Appends tolerable irregularities to `warnings`. Throws failure (bad_data) if the matrix is
+/// singular or not finite.
+void place_grid(const nifti_fields& fields, const std::string& name, image_grid& grid,
+                std::vector<std::string>& warnings);
+
+/// Returns nifti_header::geometry.
+nlohmann::json copied_geometry(const nifti_fields& fields);
 
 }  // namespace voxherd

@@ -16,7 +16,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "fibre files are written in native byte order");
 
-/// As MRtrix's programs write it: one line per command, with its version.
+/// The history in MRtrix's form: one line per command, with its version.
 std::string history_lines(const fibre_source& source) {
   std::string text;
   for (std::string command : source.history()) {
@@ -29,7 +29,7 @@ std::string history_lines(const fibre_source& source) {
 
 /// The text header before the positions. MRtrix compares timestamps to decide whether a file of values (.tsf) belongs
 /// to a track file.
-std::string make_header(const fibre_source& source) {
+std::string make_tck_header(const fibre_source& source) {
   constexpr std::size_t offset_digits = 10, alignment = sizeof(float);
   const double seconds = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   std::string text = fmt::format("mrtrix tracks\ndatatype: Float32LE\ntimestamp: {:.10f}\ncount: {}\ntotal_count: {}\n",
@@ -58,7 +58,7 @@ void require_finite(std::span<const float> mm, const fibre_piece& piece) {
 void write_tck(const fibre_source& source, const std::string& path) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   output_file file(path, output_file::coding::plain);
-  const std::string header = make_header(source);
+  const std::string header = make_tck_header(source);
   file.write(header.data(), header.size());
   const auto offsets = source.offsets();
   std::vector<float> mm, written;

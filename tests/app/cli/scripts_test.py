@@ -89,7 +89,7 @@ class Slurm(FakePrograms, unittest.TestCase):
         for script in scripts_in("slurm"):
             words = self.submit(script, 0)[1].split()
             command = words[words.index(os.environ["VOXHERD"]) + 1]
-            known = subprocess.run([os.environ["VOXHERD"], command, "--help"], capture_output=True, text=True, timeout=60)
+            known = subprocess.run([os.environ["VOXHERD"], command, "--help-all"], capture_output=True, text=True, timeout=60)
             given = [word for word in words[words.index(command):] if word.startswith("--")]
             self.assertGreater(len(given), 0)
             self.assertEqual([word for word in given if f"{word} " not in known.stdout], [], script)

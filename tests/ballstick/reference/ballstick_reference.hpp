@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "kernels/portable/gradients.hpp"
+#include "kernels/portable/gradient_table.hpp"
 
 namespace voxherd::reference {
 

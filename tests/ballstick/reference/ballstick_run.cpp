@@ -86,23 +86,25 @@ ballstick::settings program_settings(const ballstick_settings& s, std::uint64_t 
 
 ballstick_run::ballstick_run(const device& d, const gradient_table& gradients, const ballstick::settings& s,
                              const std::vector<float>& rows, const std::vector<std::uint64_t>& voxels)
-    : settings_(s), fields_(ballstick::list_outputs(s, true)) {
+    : settings_(s), outputs_(ballstick::list_outputs({s, true})) {
   use_device(d);
-  ballstick::result_view view;
-  fields_.pop_back();  // the status, whose values are not floats
-  for (const auto& field : fields_) values_.emplace_back(field.spec.bytes_per_item() / sizeof(float) * voxels.size());
-  for (std::size_t i = 0; i < fields_.size(); ++i) view.array[fields_[i].id] = values_[i].data();
   std::vector<std::uint8_t> status(voxels.size());
-  view.array[ballstick::status_field] = status.data();
+  std::vector<std::span<std::byte>> places;
+  outputs_.pop_back();  // the status, whose values are not floats
+  for (const output_spec& o : outputs_) values_.emplace_back(o.bytes_per_item() / sizeof(float) * voxels.size());
+  for (std::vector<float>& values : values_) places.push_back(std::as_writable_bytes(std::span(values)));
+  places.push_back(std::as_writable_bytes(std::span(status)));
+  const auto view =
+      arrays_in<ballstick::posterior_outputs>(places, chosen_outputs<ballstick::posterior_outputs>({s, true}));
   const bool deviates = rows.size() == voxels.size() * (gradients.size() + 9);
   ballstick::make_estimator(d, gradients, s, deviates)->run(voxels.size(), voxels.data(), rows.data(), view);
   for (const std::uint8_t code : status) EXPECT_EQ(code, 0);
 }
 
 const std::vector<float>& ballstick_run::values(const std::string& name) const {
-  for (std::size_t i = 0; i < fields_.size(); ++i)
-    if (fields_[i].spec.name == name) return values_[i];
-  throw std::out_of_range("no field " + name);
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    if (outputs_[i].name == name) return values_[i];
+  throw std::out_of_range("no output " + name);
 }
 
 std::array<double, 3> ballstick_run::direction(int fibre, std::size_t item) const {

@@ -29,7 +29,7 @@ class ballstick_run {
 
  private:
   ballstick::settings settings_;
-  std::vector<ballstick::field> fields_;
+  std::vector<output_spec> outputs_;
   std::vector<std::vector<float>> values_;
 };
 

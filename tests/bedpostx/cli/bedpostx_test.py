@@ -83,7 +83,7 @@ class Bedpostx(unittest.TestCase):
         p = self.subject
         run("ballstick", "--dwi", f"{p}/data.nii", "--bvals", f"{p}/bvals", "--bvecs", f"{p}/bvecs", "--mask",
             f"{p}/nodif_brain_mask.nii.gz", "--fibres", "2", "--burn-in", "50", "--jumps", "50", "--sample-every", "10",
-            "--ard-weight", "0.5", "--model", "1", "--seed", "3", "--out", self.path("b.h5"), *ON_ONE_CORE)
+            "--ard-weight", "0.5", "--model", "1", "--random-seed", "3", "--out", self.path("b.h5"), *ON_ONE_CORE)
         self.assertIn("the same bytes", run("compare", self.path("b.h5"), f"{self.out}/voxherd.h5").stdout)
 
     def test_one_shell_is_a_warning_for_models_that_need_more(self):
@@ -220,7 +220,7 @@ class Bedpostx(unittest.TestCase):
                       "--Rmean=0.2", "--Rstd=0.05", "--rician", "--f0", "--ardf0", "--noard", "--cnonlinear")
         found = self.configuration()
         expected = {"fibres": 1, "ard-weight": 2, "burn-in": 20, "jumps": 30, "sample-every": 10, "adapt-every": 7,
-                    "model": 3, "seed": 5, "ratio-mean": 0.2, "ratio-std": 0.05, "noise": "rician", "f0": True,
+                    "model": 3, "random-seed": 5, "ratio-mean": 0.2, "ratio-std": 0.05, "noise": "rician", "f0": True,
                     "f0-ard": True, "no-ard": True, "all-ard": False}
         self.assertEqual({name: found[name] for name in expected}, expected)
         self.assertEqual(sorted(contents(self.out)), sorted(fsl_names(1, "d_std", "R", "f0", "tau")))

@@ -84,7 +84,7 @@ class Preprocessed(Layouts):
             self.assertIn("bids:qsiprep:desc-aparcaseg_dseg.tsv", read_json(out, matrix[:-3] + "json")["Sources"])
 
     def test_tracts_are_written_twice_with_the_same_bytes_and_a_group_per_pair_of_regions(self):
-        words = ["--session-id", "pre", "--tracts", "--half-positions"]
+        words = ["--session-id", "pre", "--paths", "--half-positions"]
         outs = []
         for _ in range(2):
             self.participant("qsiprep", *words, analysis="track,connect")
@@ -190,8 +190,8 @@ class Refused(Layouts):
         cls.add_series("bare/sub-01/dwi/sub-01")
 
     def test_wrong_words_are_refused_before_anything_is_computed(self):
-        wrong = [(["raw", "out"], "level is missing"),
-                 (["raw", "out", "participant"], "--analysis is missing"),
+        wrong = [(["raw", "out"], "participant|group, --analysis LIST are missing"),
+                 (["raw", "out", "participant"], "--analysis LIST is missing"),
                  (["raw", "out", "participant", "--analysis", "tensor,tractseg"], "`tractseg` is not one of"),
                  (["raw", "out", "session", "--analysis", "tensor"], "expected one of participant, group"),
                  (["raw", "raw", "participant", "--analysis", "tensor"], "is the data set itself"),

@@ -59,7 +59,7 @@ class Validator(BidsJobs):
         cls.add_mask("raw/derivatives/pre/sub-01/dwi/sub-01")
         cls.add_regions("raw/derivatives/pre/sub-01/dwi/sub-01_seg-ends")
         cls.bids("raw", "out", "participant", "--analysis", "tensor,ballstick,track,connect", "-d", "raw/derivatives/pre",
-                 "--participant-label", "01", "--tracts", "-w", "work", *BRIEF)
+                 "--participant-label", "01", "--paths", "-w", "work", *BRIEF)
         cls.bids("raw", "out", "group", "--analysis", "tensor,ballstick", "-w", "work")
         cls.describe("dynamic")
         cls.write("dynamic/README", "Series with known flows.\n")

@@ -11,11 +11,13 @@ import unittest
 
 try:
     import h5py
+    import numpy as np
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
 from cohort_jobs import ENVIRONMENT, LONG, ON_ONE_CORE, VOXHERD, CohortFolder, call, series
+from result_files import changed_tables
 
 
 class Folder(CohortFolder):
@@ -104,12 +106,12 @@ class Cohort(Folder):
         self.assertAlmostEqual(table["core_hours"], hours, places=12)
         self.assertEqual(table["gpu_hours"], 0)
         for gpus in (1, 2):  # as if first one rank, then both had used a GPU
-            with h5py.File(self.path("out/whole.h5"), "r+") as file:
+            with changed_tables(self.path("out/whole.h5")) as file:
                 words = file.attrs["provenance"]
                 provenance = json.loads(words)
                 self.assertEqual(provenance["devices"][gpus - 1], {"kind": "cpu", "threads": 1})
-                provenance["devices"][gpus - 1] = "NVIDIA H200, GPU-0"
-                file.attrs["provenance"] = json.dumps(provenance)
+                provenance["devices"][gpus - 1] = {"kind": "cuda", "name": "NVIDIA H200", "uuid": "GPU-0"}
+                file.attrs["provenance"] = np.bytes_(json.dumps(provenance))
             table = self.table()
             self.assertAlmostEqual(table["gpu_hours"], gpus * hours / 2, places=12)
             self.assertAlmostEqual(table["core_hours"], (2 - gpus) * hours / 2, places=12)
@@ -206,6 +208,47 @@ class Cohort(Folder):
         self.assertEqual((whole["state"], whole["exit_status"], whole["resubmit"]), ("failed", 65, False))
 
 
+class OtherResults(Folder):
+    """A result that another command left under a subject's name."""
+
+    def setUp(self):
+        super().setUp()
+        self.phantom("one", "moved", "two")
+        with open(self.path("one/bvals"), encoding="utf-8") as file:
+            bvals = file.read()
+        with open(self.path("two/bvals"), "w", encoding="utf-8") as file:
+            file.write(bvals.replace("1000", "990"))
+        self.write("cohort.tsv", "subject\tout\tcommand", f"a\tx.h5\ttensor {series('one')} --fit ols")
+        self.task(1)
+
+    def state(self, command):
+        self.write("cohort.tsv", "subject\tout\tcommand", f"a\tx.h5\t{command}")
+        s = self.table()["subjects"]["a"]
+        return s["state"], s["exit_status"], s["resubmit"], s["detail"]
+
+    def test_a_result_of_another_command_other_inputs_or_other_options_is_not_complete(self):
+        for command, found in ((f"ballstick {series('one')}", "by `voxherd tensor`"),
+                               (f"tensor {series('two')} --fit ols", "from --bvals"),
+                               (f"tensor {series('one')} --fit wls", 'with --fit "ols"'),
+                               (f"tensor {series('one')}", 'with --fit "ols"'),
+                               (f"tensor {series('one').split(' --mask')[0]} --fit ols", "with --mask")):
+            with self.subTest(command):
+                state = self.state(command)
+                self.assertEqual(state[:3], ("failed", 2, False), state)
+                self.assertIn(f"x.h5 was computed {found}", state[3])
+        done = call(self.folder, "cohort", "cohort.tsv", "--run-all")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("subject a is not tried again", done.stderr)
+
+    def test_the_same_command_from_moved_inputs_and_on_other_ranks_is_complete(self):
+        for command in (f"tensor {series('one')} --fit ols --threads 3 --batch 9", f"tensor {series('moved')} --fit=ols",
+                        f"tensor {series(self.path('one'))} --fit ols --quiet"):
+            with self.subTest(command):
+                self.assertEqual(self.state(command), ("complete", 0, False, ""))
+        shutil.rmtree(self.path("one"))
+        self.assertEqual(self.state(f"tensor {series('one')} --fit ols")[0], "complete")
+
+
 class Manifests(Folder):
     def test_the_line_to_submit_contains_the_template(self):
         self.write("cohort.tsv", "subject\tout", "a\ta.h5")
@@ -239,6 +282,51 @@ class Manifests(Folder):
             with self.subTest(expected):
                 self.assertIn(f"cohort.tsv{' ' if expected.startswith('line') else ': '}{expected}",
                               self.refusal(*lines))
+
+    def test_no_two_subjects_have_one_result_however_it_is_written(self):
+        head = "subject\tout\tcommand"
+        os.mkdir(self.path("real"))
+        os.symlink("real", self.path("link"))
+        os.symlink("b.h5", self.path("pointer.h5"))
+        for name in ("real/old.h5", "real/alone.h5"):
+            self.write(name)
+        os.link(self.path("real/old.h5"), self.path("hard.h5"))
+        for first, second in (("a.h5", self.path("a.h5")), ("real/a.h5", "link/a.h5"), ("b.h5", "pointer.h5"),
+                              ("real/old.h5", "hard.h5"), ("link/new/../a.h5", "real/a.h5")):
+            with self.subTest(second):
+                self.assertIn("is already used in line 2", self.refusal(head, f"a\t{first}\ttensor", f"b\t{second}\ttensor"))
+        for second in ("a.h5.log", self.path("a.h5.cost.json"), "./a.h5.part", "link/../a.h5.task.json"):
+            for lines in (("a\ta.h5\ttensor", f"b\t{second}\ttensor"), (f"b\t{second}\ttensor", "a\ta.h5\ttensor")):
+                with self.subTest(lines):
+                    self.assertIn("as the files that are kept next to that one", self.refusal(head, *lines))
+        self.write("cohort.tsv", head, "a\ta.h5\ttensor", "b\ta2.h5\ttensor", "c\treal/a.h5\ttensor", "d\treal/alone.h5\ttensor")
+        self.assertEqual(len(self.table()["subjects"]), 4)
+
+    def contents(self):
+        found = {}
+        for name in os.listdir(self.folder):
+            with open(self.path(name), encoding="utf-8") as file:
+                found[name] = file.read()
+        return found
+
+    def test_no_table_and_no_page_replaces_the_manifest_or_a_subjects_files(self):
+        manifest = ["subject\tout\tcommand", "a\tx.h5\ttensor --dwi d.nii --bvals b.json --bvecs v"]
+        self.write("m.json", *manifest)
+        for name in ("x.h5", "b.json", "x.h5.cost.json", "x.h5.log"):
+            self.write(name, "precious")
+        before = self.contents()
+        for option, output, role in (("--report", "m.html", "also the input --manifest"), ("--json", "x.h5", "the result of a"),
+                                     ("--json", self.path("x.h5.log"), "the result of a"),
+                                     ("--report", "b.html", "also the input --bvals of a"), ("--report", "x.h5", "the result of a"),
+                                     ("--report", "x.h5.cost.html", "the result of a")):
+            with self.subTest(f"{option} {output}"):
+                done = call(self.folder, "cohort", "m.json", option, output, "--overwrite")
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(role, done.stderr)
+        done = call(self.folder, "cohort", "m.json", "--json", "t.json", "--report", "t.html")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("t.json is also the file of --json", done.stderr)
+        self.assertEqual(self.contents(), before)
 
     def test_an_invalid_template_is_reported(self):
         lines = ["subject\tout\tdwi", "a\ta.h5\tn/a"]

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "src/tools/cohort/child_process.hpp"
+#include "src/batch/cohort/child_process.hpp"
 
 namespace voxherd {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/tools/cohort/compute_place.hpp"
+#include "src/batch/cohort/compute_place.hpp"
 
 #include <gtest/gtest.h>
 

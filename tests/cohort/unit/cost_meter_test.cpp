@@ -1,6 +1,6 @@
-#include "src/tools/cohort/cost_meter.hpp"
-
 #include <gtest/gtest.h>
+
+#include "src/batch/cohort/compute_place.hpp"
 
 namespace voxherd {
 namespace {

@@ -68,7 +68,7 @@ class Intervals(BootstrapJobs):
     def test_another_seed_gives_other_replicates_and_more_replicates_begin_with_the_same(self):
         costs = [Maps(self.make(f"{i}.h5", *self.two(), *options)).pathway["replicate_cost"]
                  for i, options in enumerate((("--bootstrap", "5"), ("--bootstrap", "8"),
-                                              ("--bootstrap", "5", "--bootstrap-seed", "1")))]
+                                              ("--bootstrap", "5", "--random-seed", "1")))]
         np.testing.assert_array_equal(costs[0], costs[1][:5])
         self.assertEqual(set(costs[0]) & set(costs[2]), set())
 
@@ -90,7 +90,7 @@ class Jobs(BootstrapJobs):
         remaining_output(job, "voxherd")
         self.assertNotEqual(job.returncode, 0)
         self.assertEqual(voxherd("verify", out + ".bootstrap.part")[0], 0)
-        for other in (("--bootstrap-seed", "1"), ("--interval", "90")):
+        for other in (("--random-seed", "1"), ("--interval", "90")):
             rc, output = self.launch(out, "--resume", *options, *other)
             self.assertEqual(rc, USAGE, output)
             self.assertIn(other[0][2:] + ":", output)
@@ -109,7 +109,7 @@ class Errors(BootstrapJobs):
 
     def test_meaningless_options_are_rejected(self):
         self.refuse("--interval has no meaning without --bootstrap", "--interval", "90")
-        self.refuse("--bootstrap-seed has no meaning without --bootstrap", "--bootstrap-seed", "3")
+        self.refuse("--random-seed has no meaning without --bootstrap", "--random-seed", "3")
         self.refuse("--bootstrap 10001: expected 0 to 10000", "--bootstrap", "10001")
         self.refuse("--interval 100: expected 1 to 99.9", "--bootstrap", "5", "--interval", "100")
         self.refuse("--bootstrap resamples the diffusion-weighted series", "--bootstrap", "5",

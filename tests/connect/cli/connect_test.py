@@ -152,7 +152,7 @@ class Pathway(ConnectJobs):
 
     def test_fewer_paths_are_sampled_from_the_complete_pathway(self):
         paths = self.path("few.h5")
-        rc, output = self.launch(self.path("out.h5"), *self.end_regions(1, 2), "--paths", paths, "--path-count", "7",
+        rc, output = self.launch(self.path("out.h5"), *self.end_regions(1, 2), "--paths", paths, "--max-paths", "7",
                                "--epsilon", "0.1")
         self.assertEqual(rc, 0, output)
         few, all_costs = Result(paths).samples["cost"], Result(self.paths).samples["cost"]
@@ -360,7 +360,7 @@ class Connectome(ConnectJobs):
             nibabel.save(nibabel.Nifti1Image(values, np.diag([2, 2, 3, 1])), self.path(name))
         words = ("--tensor", self.path("dt.nii"), "--tensor-from", "mrtrix", "--backend", "cpu", "--threads", "1")
         for command, least, option in ((("connect", "--connectome", self.path("two.nii")), "0.215", "--max-ratio"),
-                                       (("geodesic", "--seed-image", self.path("two.nii")), "0.1", "--least-eigenvalue")):
+                                       (("geodesic", "--seed-image", self.path("two.nii")), "0.1", "--max-ratio")):
             rc, _, output = voxherd(*command, *words, "--out", self.path("out.h5"), "--overwrite")
             self.assertEqual(rc, 0, output)
             self.assertIn(f"2 of 60 voxels have a tensor with an eigenvalue of 0 or less; eigenvalues below {least} of the "
@@ -457,18 +457,18 @@ class Places(ConnectJobs):
 class Errors(ConnectJobs):
     def test_wrong_options_are_reported_once_and_nothing_is_written(self):
         ends = self.end_regions(1, 2)
-        self.assert_rejected(USAGE, "(--from FILE --to FILE | --from-point X,Y,Z --to-point X,Y,Z | --connectome FILE) is missing",
+        self.assert_rejected(USAGE, "((--from FILE | --from-point X,Y,Z) (--to FILE | --to-point X,Y,Z) | --connectome FILE) is missing",
                              ranks=2)
-        self.assert_rejected(USAGE, "neither --from nor --from-point", "--to", self.ends)
-        self.assert_rejected(USAGE, "neither --to nor --to-point", "--from", self.ends)
-        self.assert_rejected(USAGE, "--from-labels has no meaning with --from-point", "--from-point", "1,2,3", *ends[2:])
+        self.assert_rejected(USAGE, "connect: (--from FILE | --from-point X,Y,Z) is missing", "--to", self.ends)
+        self.assert_rejected(USAGE, "connect: (--to FILE | --to-point X,Y,Z) is missing", "--from", self.ends)
+        self.assert_rejected(USAGE, "--from-labels has no meaning without --from", "--from-point", "1,2,3", *ends[2:])
         self.assert_rejected(USAGE, "--from-point 1,2: expected three numbers", "--from-point", "1,2", *ends[4:])
         self.assert_rejected(USAGE, "--from-point 1,2,x: expected three numbers", "--from-point", "1,2,x", *ends[4:])
-        self.assert_rejected(USAGE, "--epsilon has no meaning with --connectome", "--connectome", self.ends, "--epsilon", "0.1")
-        self.assert_rejected(USAGE, "--from has no meaning with --connectome", "--connectome", self.ends, *ends)
+        self.assert_rejected(USAGE, "--epsilon has no meaning without --from or --from-point", "--connectome", self.ends, "--epsilon", "0.1")
+        self.assert_rejected(USAGE, "--from and --connectome exclude each other", "--connectome", self.ends, *ends)
         self.assert_rejected(USAGE, "--labels has no meaning without --connectome", *ends, "--labels", "3")
         self.assert_rejected(USAGE, "--ball has no meaning", *ends, "--ball", "2")
-        self.assert_rejected(USAGE, "--path-count has no meaning without --paths", *ends, "--path-count", "3")
+        self.assert_rejected(USAGE, "--max-paths has no meaning without --paths", *ends, "--max-paths", "3")
         self.assert_rejected(USAGE, "--alpha has no meaning", *ends, "--metric", "inverse", "--alpha", "2")
         self.assert_rejected(USAGE, "--order 2 is only for --scheme selling", *ends, "--scheme", "hl26", "--order", "2")
         self.assert_rejected(USAGE, "--order 3: expected 1 to 2", *ends, "--order", "3")

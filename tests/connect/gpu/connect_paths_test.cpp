@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tests/support/connect_path_checks.hpp"
+#include "tests/connect/support/connect_path_checks.hpp"
 #include "tests/support/gpu_test.hpp"
 
 namespace {

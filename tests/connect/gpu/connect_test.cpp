@@ -2,7 +2,8 @@
 
 #include <cstdio>
 
-#include "tests/support/connect_claims.hpp"
+#include "tests/connect/support/connect_claims.hpp"
+#include "tests/support/devices.hpp"
 #include "tests/support/gpu_test.hpp"
 
 namespace {
@@ -10,9 +11,6 @@ namespace {
 using namespace voxherd;
 using namespace voxherd::reference;
 namespace cases = connect_cases;
-
-const device cpu{backend::cpu, 2, 0};
-const device gpu{backend::cuda, 1, 0};
 
 class ConnectCuda : public testing::TestWithParam<connect_scheme> {
  protected:
@@ -23,15 +21,15 @@ TEST_P(ConnectCuda, IsEquivalentToReference) {
   for (const auto& [c, front] : small_problems()) {
     const auto expected = solve_reference(c.field(), front, GetParam().kind, GetParam().order);
     ASSERT_TRUE(expected.converged) << c.name;
-    expect_alike(GetParam(), c, solve_arrivals(gpu, c, front, GetParam().settings()), expected.arrival);
+    expect_alike(GetParam(), c, solve_arrivals(first_gpu, c, front, GetParam().settings()), expected.arrival);
   }
 }
 
 /// With more blocks than a GPU can process at once.
 TEST_P(ConnectCuda, IsEquivalentToCpu) {
   for (const auto& c : {cases::pullback(72), cases::helix(0.01, 64)}) {
-    const auto expected = solve_arrivals(cpu, c, one_voxel(c), GetParam().settings());
-    expect_alike(GetParam(), c, solve_arrivals(gpu, c, one_voxel(c), GetParam().settings()), expected,
+    const auto expected = solve_arrivals(two_threads, c, one_voxel(c), GetParam().settings());
+    expect_alike(GetParam(), c, solve_arrivals(first_gpu, c, one_voxel(c), GetParam().settings()), expected,
                  limits_between_devices(GetParam()));
   }
 }
@@ -39,10 +37,10 @@ TEST_P(ConnectCuda, IsEquivalentToCpu) {
 TEST_P(ConnectCuda, FrontsSolvedTogetherEqualThoseSolvedSeparately) {
   const auto c = cases::ragged();
   const auto fronts = several_fronts(c);
-  const auto together = arrivals_of_all(gpu, c, fronts, GetParam().settings());
+  const auto together = arrivals_of_all(first_gpu, c, fronts, GetParam().settings());
   const std::size_t n = together.size() / fronts.size();
   for (std::size_t k = 0; k < fronts.size(); ++k) {
-    const auto alone = solve_arrivals(gpu, c, fronts[k], GetParam().settings());
+    const auto alone = solve_arrivals(first_gpu, c, fronts[k], GetParam().settings());
     EXPECT_EQ(std::memcmp(alone.data(), &together[k * n], n * sizeof(float)), 0) << k;
   }
 }
@@ -53,29 +51,29 @@ TEST_P(ConnectCuda, EveryRunGivesTheSameBytes) {
   std::vector<starts> fronts;
   const auto voxels = static_cast<std::uint32_t>(c.inside.size());
   for (std::uint32_t k = 0; k < 24; ++k) fronts.push_back({{(k * 2654435761u) % voxels, 0}});
-  const auto expected = arrivals_of_all(gpu, c, fronts, GetParam().settings());
+  const auto expected = arrivals_of_all(first_gpu, c, fronts, GetParam().settings());
   for (int run = 0; run < 5; ++run)
-    EXPECT_TRUE(same_bytes(arrivals_of_all(gpu, c, fronts, GetParam().settings()), expected)) << run;
+    EXPECT_TRUE(same_bytes(arrivals_of_all(first_gpu, c, fronts, GetParam().settings()), expected)) << run;
 }
 
 TEST_P(ConnectCuda, SolverForgetsPreviousFronts) {
   const auto c = cases::ragged();
   const auto fronts = several_fronts(c);
-  use_device(gpu);
-  const auto solver = connect::make_solver(gpu, c.field(), GetParam().settings());
+  use_device(first_gpu);
+  const auto solver = connect::make_solver(first_gpu, c.field(), GetParam().settings());
   std::vector<float> u(solver->voxels());
   solver->solve(make_fronts(fronts));
   solver->solve(make_fronts({fronts[3]}));
   solver->arrivals(0, 1, u.data());
-  EXPECT_TRUE(same_bytes(u, solve_arrivals(gpu, c, fronts[3], GetParam().settings())));
+  EXPECT_TRUE(same_bytes(u, solve_arrivals(first_gpu, c, fronts[3], GetParam().settings())));
 }
 
 TEST_P(ConnectCuda, InPlaceAgreesWithRepeatableToTheTolerance) {
   for (const auto& c : {cases::ragged(), cases::pullback(40)}) {
     auto settings = GetParam().settings();
-    const auto expected = solve_arrivals(gpu, c, one_voxel(c), settings);
+    const auto expected = solve_arrivals(first_gpu, c, one_voxel(c), settings);
     settings.in_place = true;
-    expect_alike(GetParam(), c, solve_arrivals(gpu, c, one_voxel(c), settings), expected,
+    expect_alike(GetParam(), c, solve_arrivals(first_gpu, c, one_voxel(c), settings), expected,
                  limits_between_devices(GetParam()));
   }
 }
@@ -85,7 +83,7 @@ TEST_P(ConnectCuda, WallsCornersAndEdgesAreImpassable) {
   for (const mat3& S : {identity3, fibre_tensor({1, 1, 0}, 100), fibre_tensor({1, 1, 1}, 100)})
     for (const auto how : {cases::passage::edge, cases::passage::corner, cases::passage::wall}) {
       const auto c = cases::two_rooms(how, S, side);
-      const auto u = solve_arrivals(gpu, c, one_voxel(c), GetParam().settings());
+      const auto u = solve_arrivals(first_gpu, c, one_voxel(c), GetParam().settings());
       const auto [beyond, all] = count_unreached(c, u, [&](const vec3& x) {
         return how == cases::passage::wall ? x[0] + x[1] > double(side) : x[0] >= double(side / 2);
       });
@@ -97,7 +95,7 @@ TEST_P(ConnectCuda, WallsCornersAndEdgesAreImpassable) {
 
 TEST_P(ConnectCuda, AnIslandIsNotReached) {
   const auto c = cases::island(fibre_tensor({1, 1, 1}, 100), 24);
-  const auto u = solve_arrivals(gpu, c, one_voxel(c), GetParam().settings());
+  const auto u = solve_arrivals(first_gpu, c, one_voxel(c), GetParam().settings());
   const auto is_island = [](const vec3& x) { return x[0] > 24 * 3 / 5; };
   const auto [island, all_island] = count_unreached(c, u, is_island);
   EXPECT_EQ(island, all_island);
@@ -113,8 +111,8 @@ TEST(ConnectCudaAccuracy, IsThatOfTheCpu) {
   for (const auto make : {cases::paper_example, cases::half_space, cases::pullback})
     for (const auto& scheme : connect_schemes) {
       const auto c = make(64);
-      const double there = relative_l1(c, solve_arrivals(gpu, c, exact_ball(c, 2), scheme.settings()));
-      const double here = relative_l1(c, solve_arrivals(cpu, c, exact_ball(c, 2), scheme.settings()));
+      const double there = relative_l1(c, solve_arrivals(first_gpu, c, exact_ball(c, 2), scheme.settings()));
+      const double here = relative_l1(c, solve_arrivals(two_threads, c, exact_ball(c, 2), scheme.settings()));
       std::printf("%-13s %-10s relative L1 %.3f %%\n", c.name.c_str(), scheme.name, 100 * there);
       EXPECT_NEAR(there, here, difference_limits_for(scheme).mean) << c.name << ' ' << scheme.name;
     }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "kernels/connect/net_cells.hpp"
+#include "kernels/connect/lattice_builder.hpp"
 #include "tests/connect/reference/connect_updates.hpp"
 
 namespace voxherd::reference {

@@ -10,7 +10,7 @@
 namespace voxherd::reference {
 namespace {
 
-constexpr double unreached = 1e30;
+constexpr double far_away = 1e30;
 constexpr int max_sweeps = 20000;
 
 /// One voxel of the mask. Neighbours are indices of voxels of the mask; -1 outside.
@@ -21,7 +21,7 @@ struct cell {
   std::array<int, 3> before{}, after{};
 };
 
-double at(const std::vector<double>& u, int i) { return i < 0 ? unreached : u[static_cast<std::size_t>(i)]; }
+double at(const std::vector<double>& u, int i) { return i < 0 ? far_away : u[static_cast<std::size_t>(i)]; }
 
 double godunov(const cell& c, const std::vector<double>& u, double old) {
   double before[3], after[3];
@@ -107,7 +107,7 @@ sweeping_solution solve_by_sweeping(const connect::speed_field& field, const std
                                     sweeping_scheme scheme, double tolerance) {
   const grid voxels(field);
   // The Lax-Friedrichs update averages its neighbours, so that it needs many sweeps from a value that is far too late.
-  std::vector<double> u(voxels.count(), scheme == sweeping_scheme::godunov ? unreached : voxels.latest());
+  std::vector<double> u(voxels.count(), scheme == sweeping_scheme::godunov ? far_away : voxels.latest());
   std::vector<std::uint8_t> fixed(voxels.count());
   for (const auto& [voxel, arrival] : starts) u[voxel] = static_cast<double>(arrival), fixed[voxel] = 1;
   sweeping_solution solution;

@@ -6,8 +6,6 @@
 namespace voxherd::reference {
 namespace {
 
-constexpr double unreached = INFINITY;
-
 bool is_inside(const connect::speed_field& field, const voxel3& x) {
   for (std::size_t d = 0; d < 3; ++d)
     if (x[d] < 0 || x[d] >= long(field.size[d])) return false;
@@ -89,13 +87,13 @@ std::array<whole_number_direction, 6> selling_decomposition_vectors(const std::a
 
 double upwind_root(std::vector<upwind_term> terms) {
   std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
-  double u = unreached;
+  double u = INFINITY;
   // Solves a u^2 - 2 b u + c = 1 for the terms below u, added one by one from the smallest; relative to the smallest
   // value, for precision.
   double a = 0, b = 0, c = 0;
   const double least = terms.empty() ? 0 : terms[0].value;
   for (const auto& [weight, value] : terms) {
-    if (!(value < u) || weight <= 0 || value == unreached) continue;
+    if (!(value < u) || weight <= 0 || value == INFINITY) continue;
     const double v = value - least;
     a += weight, b += weight * v, c += weight * v * v;
     u = least + (b + std::sqrt(std::max(0.0, b * b - a * (c - 1)))) / a;
@@ -118,11 +116,11 @@ double simplex_cost(const mat3& S, const std::vector<voxel3>& vertices, const st
   }
   const mat3 B = inverse(A);
   const double a = form(one, B, one), b = form(one, B, v), c = form(v, B, v) - 1;
-  if (b * b < a * c) return unreached;
+  if (b * b < a * c) return INFINITY;
   const double u = (b + std::sqrt(b * b - a * c)) / a;
   const vec3 weight = B * (u * one - v);
   for (std::size_t i = 0; i < n; ++i)
-    if (weight[i] < 0) return unreached;
+    if (weight[i] < 0) return INFINITY;
   return values[0] + u;
 }
 

@@ -2,7 +2,8 @@
 
 #include <cstdio>
 
-#include "tests/support/connect_case.hpp"
+#include "tests/connect/support/connect_case.hpp"
+#include "tests/support/devices.hpp"
 
 /// Errors of arrival times in fields where they are known, 64^3 voxels: at most those of a prototype of the schemes.
 /// `other` is the limit where the schemes in double differ from the prototype. Its second order chose its differences
@@ -14,8 +15,6 @@ namespace {
 using namespace voxherd;
 using namespace voxherd::reference;
 namespace cases = connect_cases;
-
-const device two_threads{backend::cpu, 2, 0};
 
 /// The table has two digits: tolerance half of the last one, and 3 % of the error.
 double at_most(double table) { return table * 1.03 + 0.005; }

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tests/support/connect_claims.hpp"
+#include "tests/connect/support/connect_claims.hpp"
 
 /// The solver agrees with its slow double version for any order of parallel work.
 namespace {

@@ -2,7 +2,8 @@
 
 #include <cstdio>
 
-#include "tests/support/connect_claims.hpp"
+#include "tests/connect/support/connect_claims.hpp"
+#include "tests/support/devices.hpp"
 
 /// Properties of arrival times that follow from the equation: symmetry, scale, order of convergence.
 namespace {
@@ -10,8 +11,6 @@ namespace {
 using namespace voxherd;
 using namespace voxherd::reference;
 namespace cases = connect_cases;
-
-const device two_threads{backend::cpu, 2, 0};
 
 class ConnectInvariants : public testing::TestWithParam<connect_scheme> {};
 

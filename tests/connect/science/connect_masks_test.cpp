@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "tests/support/connect_claims.hpp"
+#include "tests/connect/support/connect_claims.hpp"
+#include "tests/support/devices.hpp"
 
 /// Fronts stay in the mask and reach all of it.
 namespace {
@@ -10,16 +11,15 @@ using namespace voxherd::reference;
 namespace cases = connect_cases;
 using cases::passage;
 
-const device two_threads{backend::cpu, 2, 0};
-constexpr std::uint64_t side = 24;
+constexpr std::uint64_t edge = 24;
 
 class ConnectMasks : public testing::TestWithParam<connect_scheme> {};
 
 TEST_P(ConnectMasks, CorridorOfOneVoxelIsPassableAtItsCost) {
-  const auto c = cases::two_rooms(passage::corridor, identity3, side);
+  const auto c = cases::two_rooms(passage::corridor, identity3, edge);
   const auto u = solve_arrivals(two_threads, c, one_voxel(c), GetParam().settings());
-  const auto [in, out] = cases::corridor_ends(side);
-  const vec3 target = cases::other_room(passage::corridor, side);
+  const auto [in, out] = cases::corridor_ends(edge);
+  const vec3 target = cases::other_room(passage::corridor, edge);
   const double way = norm(in - c.source) + norm(out - in) + norm(target - out);
   const double got = arrival_at(c, u, target);
   EXPECT_GT(got, way - 1);  // the path may cut the corners of a corridor one voxel wide
@@ -34,13 +34,13 @@ TEST_P(ConnectMasks, WallsCornersAndEdgesAreImpassable) {
                           fibre_tensor({1, 2, 3}, 1000)};
   for (const mat3& S : tensors)
     for (const passage how : {passage::edge, passage::corner, passage::wall}) {
-      const auto c = cases::two_rooms(how, S, side);
+      const auto c = cases::two_rooms(how, S, edge);
       const auto u = solve_arrivals(two_threads, c, one_voxel(c), GetParam().settings());
-      const double half = double(side / 2);
+      const double half = double(edge / 2);
       const auto [beyond, all_beyond] = count_unreached(
-          c, u, [&](const vec3& x) { return how == passage::wall ? x[0] + x[1] > double(side) : x[0] >= half; });
+          c, u, [&](const vec3& x) { return how == passage::wall ? x[0] + x[1] > double(edge) : x[0] >= half; });
       const auto [here, all_here] = count_unreached(
-          c, u, [&](const vec3& x) { return how == passage::wall ? x[0] + x[1] < double(side) : x[0] < half; });
+          c, u, [&](const vec3& x) { return how == passage::wall ? x[0] + x[1] < double(edge) : x[0] < half; });
       EXPECT_EQ(beyond, all_beyond) << c.name;
       EXPECT_GT(all_beyond, 1000u);
       EXPECT_EQ(here, 0u) << c.name << " of " << all_here;
@@ -91,11 +91,11 @@ TEST_P(ConnectMasks, FaceConnectedVoxelsReachEachOther) {
 }
 
 TEST_P(ConnectMasks, AnIslandIsNotReachedAndHasItsOwnFronts) {
-  const auto c = cases::island(fibre_tensor({1, 1, 1}, 100), side);
-  const vec3 there = cases::on_island(side);
+  const auto c = cases::island(fibre_tensor({1, 1, 1}, 100), edge);
+  const vec3 there = cases::on_island(edge);
   const auto u = arrivals_of_all(two_threads, c, {one_voxel(c), one_voxel(c, there)}, GetParam().settings());
   const std::size_t n = u.size() / 2;
-  const auto is_island = [&](const vec3& x) { return x[0] > double(side * 3 / 5); };
+  const auto is_island = [&](const vec3& x) { return x[0] > double(edge * 3 / 5); };
   for (const bool from_island : {false, true}) {
     const std::vector<float> one(u.begin() + (from_island ? long(n) : 0),
                                  u.begin() + (from_island ? 2 * long(n) : long(n)));
@@ -109,7 +109,7 @@ TEST_P(ConnectMasks, AnIslandIsNotReachedAndHasItsOwnFronts) {
 INSTANTIATE_TEST_SUITE_P(All, ConnectMasks, testing::ValuesIn(connect_schemes));
 
 TEST(ConnectSolver, RejectsInvalidProblems) {
-  const auto c = cases::island(identity3, side);
+  const auto c = cases::island(identity3, edge);
   auto settings = godunov27.settings();
   settings.order = 2;
   EXPECT_THROW(connect::make_solver(two_threads, c.field(), settings), std::invalid_argument);
@@ -137,10 +137,10 @@ TEST(ConnectSolver, StartsAtAPointAreExactNearIt) {
 
 /// The ball does not extend through a wall.
 TEST(ConnectSolver, StartsAtAPointStayInTheRoom) {
-  const auto c = cases::two_rooms(passage::wall, identity3, side);
+  const auto c = cases::two_rooms(passage::wall, identity3, edge);
   const auto places = places_inside(c);
   for (const auto& [voxel, arrival] : connect::starts_at_point(c.field(), {12, 11, 10}, 4))
-    EXPECT_LT(places[voxel][0] + places[voxel][1], double(side));
+    EXPECT_LT(places[voxel][0] + places[voxel][1], double(edge));
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 #include <cstdio>
 #include <fstream>
 
-#include "tests/support/connect_case.hpp"
+#include "tests/connect/support/connect_case.hpp"
+#include "tests/support/devices.hpp"
 
 /// Compares with the volumes of HamiltonFastMarching in data/eikonal_reference.
 namespace {
@@ -11,8 +12,6 @@ namespace {
 using namespace voxherd;
 using namespace voxherd::reference;
 namespace cases = connect_cases;
-
-const device two_threads{backend::cpu, 2, 0};
 
 /// Reads a 64^3 volume of floats in NumPy's format, version 1, [x, y, z] in C order, into x-fastest order. Empty if the
 /// file is missing.
@@ -51,7 +50,7 @@ TEST(ConnectPeer, FirstOrderEqualsThePeers) {
 /// Compares with the peer's second order on a grid three times finer, accurate to 0.5 %. From a ball of two voxels the
 /// peer's first order has a mean error of 4.966 %, its second, which chooses its differences anew in every update,
 /// 0.369 %.
-TEST(ConnectPeer, HelixComesAsNearTheFineSolutionAsThePeer) {
+TEST(ConnectPeer, HelixIsAsAccurateAsThePeer) {
   const auto fine = peer_volume("helix_lam0.1_ref192o2");
   if (fine.empty()) GTEST_SKIP() << "no eikonal_reference in " << VOXHERD_DATA;
   const auto c = cases::helix(0.1, 64);

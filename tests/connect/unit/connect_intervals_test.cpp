@@ -3,13 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "src/analyses/connect/intervals.hpp"
+#include "src/analyses/connect/bootstrap.hpp"
 
 namespace {
 
 using namespace voxherd;
-
-constexpr float none = std::numeric_limits<float>::infinity();
 
 TEST(ReplicateSummary, IsLinearBetweenTheSortedCosts) {
   std::vector<float> costs{5, 1, 4, 2, 3};
@@ -24,7 +22,7 @@ TEST(ReplicateSummary, IsLinearBetweenTheSortedCosts) {
 }
 
 TEST(ReplicateSummary, CountsAReplicateWithoutAPathAsInfinite) {
-  std::vector<float> costs{2, none, 1, none, 3};
+  std::vector<float> costs{2, INFINITY, 1, INFINITY, 3};
 
   const replicate_summary r = summarise(costs, 50);  // quantiles 1/4 and 3/4 are the second and the fourth
 
@@ -36,7 +34,7 @@ TEST(ReplicateSummary, CountsAReplicateWithoutAPathAsInfinite) {
 }
 
 TEST(ReplicateSummary, HasNoMeanWithoutAPathAndNoDeviationOfOneCost) {
-  std::vector<float> nowhere{none, none}, one{none, 7};
+  std::vector<float> nowhere{INFINITY, INFINITY}, one{INFINITY, 7};
 
   const replicate_summary r = summarise(nowhere, 95), s = summarise(one, 95);
 

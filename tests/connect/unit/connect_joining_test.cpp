@@ -1,4 +1,4 @@
-#include "src/analyses/connect/joining.hpp"
+#include "src/analyses/connect/pathway.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,6 @@
 
 namespace voxherd {
 namespace {
-
-constexpr float infinite = std::numeric_limits<float>::infinity();
 
 struct grid_case {
   std::vector<std::uint64_t> voxels;
@@ -26,7 +24,7 @@ grid_case make_case(unsigned seed) {
     if (draw() % 10 < 4) c.voxels.push_back(v);
   std::uniform_real_distribution<float> time(1, 10);
   for (std::size_t v = 0; v < c.voxels.size(); ++v) {
-    c.from.push_back(v % 11 == 0 ? infinite : time(draw));
+    c.from.push_back(v % 11 == 0 ? INFINITY : time(draw));
     c.to.push_back(time(draw));
     c.FA.push_back(0.5f);
   }
@@ -63,7 +61,7 @@ TEST(JoiningLevels, AreLeftOutBeyondTheLargestEpsilon) {
   std::size_t beyond = 0;
   for (std::size_t v = 0; v < all.size(); ++v) {
     const bool is_beyond = static_cast<double>(all[v]) > limit;
-    EXPECT_EQ(some[v], is_beyond ? infinite : all[v]) << v;
+    EXPECT_EQ(some[v], is_beyond ? INFINITY : all[v]) << v;
     beyond += is_beyond ? 1 : 0;
   }
   EXPECT_GT(beyond, 0u);
@@ -77,8 +75,8 @@ TEST(JoiningLevels, OfAVoxelNextToThePathIsItsOwnExcess) {
   p.excess = {0, 0, 0, 0.5f};
   EXPECT_EQ(joining_levels(p, {{0, 1, 2}, {0, 2}}, space, 1), (std::vector<float>{0, 0, 0, 0.5f}));
   // Without its middle the path joins over the other row: all of it at once.
-  p.excess = {0, infinite, 0, 0.5f};
-  EXPECT_EQ(joining_levels(p, {{0, 1, 2}, {0, 2}}, space, 1), (std::vector<float>{0.5f, infinite, 0.5f, 0.5f}));
+  p.excess = {0, INFINITY, 0, 0.5f};
+  EXPECT_EQ(joining_levels(p, {{0, 1, 2}, {0, 2}}, space, 1), (std::vector<float>{0.5f, INFINITY, 0.5f, 0.5f}));
 }
 
 }  // namespace

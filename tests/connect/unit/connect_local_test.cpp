@@ -125,8 +125,8 @@ double random_ratio(random_case& draw) { return std::pow(10.0, draw.between(0, 4
 
 template <class Number>
 class ConnectLocal : public testing::Test {};
-using numbers = testing::Types<float, float_lanes, double>;
-TYPED_TEST_SUITE(ConnectLocal, numbers);
+using number_types = testing::Types<float, float_lanes, double>;
+TYPED_TEST_SUITE(ConnectLocal, number_types);
 
 TYPED_TEST(ConnectLocal, GodunovIsThePapersSmallestValidCase) {
   random_case draw(1);

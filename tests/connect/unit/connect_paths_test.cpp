@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <random>
 
-#include "tests/support/connect_path_checks.hpp"
+#include "tests/connect/support/connect_path_checks.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 
@@ -11,13 +12,11 @@ using namespace voxherd;
 using namespace voxherd::reference;
 using connect::path_end;
 
-const device cpu{backend::cpu, 2, 0};
-
-TEST(ConnectPaths, RegionCostsAreThoseOfTheirVoxels) { expect_region_costs(cpu); }
-TEST(ConnectPaths, PathsLeadToPoints) { expect_paths_to_points(cpu); }
+TEST(ConnectPaths, RegionCostsAreThoseOfTheirVoxels) { expect_region_costs(two_threads); }
+TEST(ConnectPaths, PathsLeadToPoints) { expect_paths_to_points(two_threads); }
 TEST(ConnectPaths, PathsStayInTheMask) {
-  expect_paths_stay_inside(cpu, {1, 0, 0});
-  expect_paths_stay_inside(cpu, {1, 2, 3});
+  expect_paths_stay_inside(two_threads, {1, 0, 0});
+  expect_paths_stay_inside(two_threads, {1, 2, 3});
 }
 
 connect_case constant_case(const mat3& S) {
@@ -113,7 +112,7 @@ TEST(ConnectPaths, FlowIsTheRayRatherThanTheGradient) {
 
 TEST(ConnectPaths, FollowTheHelix) {
   const connect_case c = connect_cases::helix(0.1, 64);
-  const auto solver = connect::make_solver(cpu, c.field(), {});
+  const auto solver = connect::make_solver(two_threads, c.field(), {});
   ASSERT_TRUE(solver->solve(make_fronts({connect::starts_at_point(c.field(), {48, 31, 4}, 2)})).converged);
   std::vector<float> u(solver->voxels());
   solver->arrivals(0, 1, u.data());
@@ -160,7 +159,7 @@ TEST(ConnectPaths, EndForAnyFlow) {
   std::normal_distribution<double> normal;
   connect_case c = constant_case(fibre_tensor({1, 2, 3}, 30));
   for (std::size_t i = 0; i < c.inside.size(); ++i) c.inside[i] = random() % 10 > 0 || i == c.linear(c.source);
-  const auto solution = solve_arrivals(cpu, c, one_voxel(c), {});
+  const auto solution = solve_arrivals(two_threads, c, one_voxel(c), {});
   const auto numbers = mask_numbers(c);
   path_bench bench(c);
   bench.set_front(one_voxel(c), [&](const vec3& v) { return double(solution[numbers[c.linear(v)]]); });
@@ -179,7 +178,7 @@ TEST(ConnectPaths, EndForAnyFlow) {
 
 TEST(ConnectPaths, ReportWhyTheyEnded) {
   const connect_case c = connect_cases::island(identity3, 20);
-  const auto solver = connect::make_solver(cpu, c.field(), {});
+  const auto solver = connect::make_solver(two_threads, c.field(), {});
   solver->solve(make_fronts({one_voxel(c)}));
   const auto numbers = mask_numbers(c);
   const std::uint32_t inside = numbers[c.linear({9, 9, 9})], island = numbers[c.linear(connect_cases::on_island(20))];
@@ -199,7 +198,7 @@ TEST(ConnectPaths, ReportWhyTheyEnded) {
 
 TEST(ConnectPaths, DoNotDependOnOtherRequests) {
   const connect_case c = connect_cases::pullback(32);
-  const auto solver = connect::make_solver(cpu, c.field(), {});
+  const auto solver = connect::make_solver(two_threads, c.field(), {});
   solver->solve(make_fronts({one_voxel(c), one_voxel(c, {3, 4, 5}), one_voxel(c, {30, 2, 9})}));
   const auto all = followed(*solver, {{2, 100}, {0, 9000}, {1, 20000}, {2, 100}, {1, 7}});
   const auto one = followed(*solver, {{1, 20000}});
@@ -210,7 +209,7 @@ TEST(ConnectPaths, DoNotDependOnOtherRequests) {
 
 TEST(ConnectPaths, RejectMissingFrontsAndVoxels) {
   const connect_case c = connect_cases::island(identity3, 20);
-  const auto solver = connect::make_solver(cpu, c.field(), {});
+  const auto solver = connect::make_solver(two_threads, c.field(), {});
   solver->solve(make_fronts({one_voxel(c)}));
   EXPECT_THROW(followed(*solver, {{1, 0}}), std::invalid_argument);
   EXPECT_THROW(followed(*solver, {{0, static_cast<std::uint32_t>(solver->voxels())}}), std::invalid_argument);

@@ -8,8 +8,6 @@
 namespace voxherd {
 namespace {
 
-constexpr float infinite = std::numeric_limits<float>::infinity();
-
 std::vector<std::uint64_t> first_voxels(std::uint64_t count) {
   std::vector<std::uint64_t> voxels(count);
   for (std::uint64_t v = 0; v < count; ++v) voxels[v] = v;
@@ -59,12 +57,12 @@ TEST(Islands, ShareNoFace) {
   const voxel_neighbours space({6, 2, 1}, voxels);
   const auto island = islands_of(space, voxels.size());
   EXPECT_EQ(island, (std::vector<std::uint32_t>{0, 0, 2, 2, 2, 5}));
-  const unreached_voxels u = count_unreached(island, {0, 1, infinite, infinite, infinite, infinite});
+  const unreached_voxels u = count_unreached(island, {0, 1, INFINITY, INFINITY, INFINITY, INFINITY});
   EXPECT_EQ(u.voxels, 4u);
   EXPECT_EQ(u.islands, 2u);
   EXPECT_EQ(u.largest_island, 3u);
   EXPECT_EQ(u.elsewhere, 0u);
-  EXPECT_EQ(count_unreached(island, {0, infinite, 1, 1, 1, 1}).elsewhere, 1u);
+  EXPECT_EQ(count_unreached(island, {0, INFINITY, 1, 1, 1, 1}).elsewhere, 1u);
 }
 
 TEST(Pathway, IsTheCompleteCorridorWhereSolvingIsExact) {
@@ -108,7 +106,7 @@ TEST(Pathway, MissingPathwayIsReported) {
   const auto voxels = first_voxels(2);
   const voxel_neighbours space({2, 1, 1}, voxels);
   EXPECT_THROW(
-      find_pathway({0, infinite}, {infinite, 0}, make_table(infinite, infinite), ends_at(0, 1), space, {1, 1}, 0.05),
+      find_pathway({0, INFINITY}, {INFINITY, 0}, make_table(INFINITY, INFINITY), ends_at(0, 1), space, {1, 1}, 0.05),
       failure);
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/connect/reference/connect_updates.hpp"
-#include "tests/support/connect_case.hpp"
+#include "tests/connect/support/connect_case.hpp"
 
 /// The slow solver compared with values computed by hand.
 namespace {

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "tests/support/connect_case.hpp"
+#include "tests/connect/support/connect_case.hpp"
 
 /// A solve that is stopped between two rounds.
 namespace {

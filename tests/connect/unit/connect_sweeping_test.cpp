@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tests/support/connect_case.hpp"
+#include "tests/connect/support/connect_case.hpp"
 
 /// The other solvers of Jeong 2007 give arrival times of the same equation.
 namespace {

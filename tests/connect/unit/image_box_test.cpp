@@ -1,4 +1,4 @@
-#include "src/analyses/connect/image_box.hpp"
+#include "src/analyses/connect/fronts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/analyses/connect/nearest.hpp"
+#include "src/analyses/connect/arrivals.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,13 +10,11 @@
 namespace voxherd {
 namespace {
 
-constexpr float infinite = std::numeric_limits<float>::infinity();
-
-/// Arrival times with many equal and infinite ones.
+/// Arrival times with many equal and INFINITY ones.
 std::vector<float> random_arrivals(std::size_t count) {
   std::mt19937 random(7);
   std::vector<float> arrival(count);
-  for (float& u : arrival) u = random() % 5 == 0 ? infinite : static_cast<float>(random() % 9);
+  for (float& u : arrival) u = random() % 5 == 0 ? INFINITY : static_cast<float>(random() % 9);
   return arrival;
 }
 
@@ -50,8 +48,8 @@ TEST_F(NearestRegions, AreTheFirstTwoInTheOrderOfCostAndNumber) {
     const float first = arrival[order[0] * voxels + v], second = arrival[order[1] * voxels + v];
     ASSERT_EQ(found.first_cost[v], first);
     ASSERT_EQ(found.second_cost[v], second);
-    ASSERT_EQ(found.first[v], first < infinite ? static_cast<std::int32_t>(order[0]) : -1);
-    ASSERT_EQ(found.second[v], second < infinite ? static_cast<std::int32_t>(order[1]) : -1);
+    ASSERT_EQ(found.first[v], first < INFINITY ? static_cast<std::int32_t>(order[0]) : -1);
+    ASSERT_EQ(found.second[v], second < INFINITY ? static_cast<std::int32_t>(order[1]) : -1);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "core/gpu_choice.hpp"
+#include "core/device_choice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 #include "core/command_line.hpp"
 #include "core/completion.hpp"
-#include "core/device_record.hpp"
+#include "core/device_choice.hpp"
 #include "core/help.hpp"
 
 using namespace voxherd;
@@ -45,35 +45,31 @@ const option_table<toy_request>& toy_options() {
   using T = toy_request;
   static const option_table<T> table =
       option_table<T>()
-          .group(
-              "Model",
-              {{"count", &T::count, range{1, 100}, {.text = "number of | things", .stored = always}},
-               {"form",
-                &T::form,
-                {{"round", shape::round}, {"square", shape::square}},
-                {.text = "their form", .stored = always}},
-               {"alpha", &T::alpha, range{0.1, 10}, {.text = "exponent", .standard = "3; square: 1", .stored = always}},
-               {"width",
-                &T::width,
-                range{0, 1},
-                {.text = "width", .stored = [](const T& r) { return r.form == shape::square; }}},
-               {"fast",
-                &T::fast,
-                {.text = "a long help text that has to be wrapped, because a terminal has 80 columns and "
-                         "this text has many more than that",
-                 .stored = always}},
-               {"name", &T::name, text_kind::any, {"a name"}}})
+          .group("Model",
+                 {{"count", &T::count, range{1, 100}, {.text = "number of | things", .stored = always}},
+                  {"form",
+                   &T::form,
+                   {{"round", shape::round}, {"square", shape::square}},
+                   {.text = "their form", .stored = always}},
+                  {"alpha",
+                   &T::alpha,
+                   range{0.1, 10},
+                   {.text = "exponent", .defaults = {{"form=square", "1"}, {"", "3"}}, .stored = always}},
+                  {"width", &T::width, range{0, 1}, {.text = "width", .stored = if_it_applies, .needs = "form=square"}},
+                  {"fast",
+                   &T::fast,
+                   {.text = "a long help text that has to be wrapped, because a terminal has 80 columns and "
+                            "this text has many more than that",
+                    .stored = always}},
+                  {"name", &T::name, text_kind::any, {.text = "a name", .value = "NAME", .place = 1}}})
           .group("Running", {{"config", text_kind::file, {"options from a file"}}})
-          .include(&T::part, part_options())
-          .check([](const T& r, const given_options& given) {
-            if (r.form == shape::round) option::refuse_given(given, "width", "with --form round");
-          });
+          .include(&T::part, part_options());
   return table;
 }
 
 exit_status run_toy(session&, const toy_request&) { return exit_status::complete; }
 
-constexpr command toy = make_command<toy_options, run_toy>({"toy", "a toy", "[--count N] NAME", "name"});
+constexpr command toy = make_command<toy_options, run_toy>({"toy", "a toy"});
 
 toy_request read(const std::vector<std::string>& words) { return toy_options().read(parse_command_line(toy, words)); }
 
@@ -101,7 +97,7 @@ TEST(Options, HaveTheDefaultsOfTheRequestsMembers) {
   EXPECT_EQ(r.count, 3);
   EXPECT_EQ(r.form, shape::round);
   EXPECT_EQ(r.part.size_mm, 0.5);
-  EXPECT_FALSE(r.alpha);
+  EXPECT_EQ(r.alpha, 3);
   EXPECT_FALSE(r.fast);
 }
 
@@ -138,7 +134,7 @@ TEST(Options, WithUnknownWordsAreRefusedWithTheWords) {
 }
 
 TEST(Options, ThatDisagreeAreRefused) {
-  EXPECT_EQ(refusal({"--width", "0.5"}), "--width has no meaning with --form round; leave it out");
+  EXPECT_EQ(refusal({"--width", "0.5"}), "--width has no meaning without --form square; leave it out");
   EXPECT_EQ(read({"--width", "0.5", "--form", "square"}).width, 0.5f);
 }
 
@@ -149,11 +145,12 @@ TEST(Options, UnknownOnesAreAnsweredWithTheNearest) {
 }
 
 TEST(Options, UnexpectedArgumentsAreNamed) {
-  EXPECT_EQ(refusal({"one", "two"}), "unexpected argument 'two'; usage: voxherd toy [--count N] NAME");
+  EXPECT_EQ(refusal({"one", "two"}), "unexpected argument 'two'; usage: voxherd toy [NAME] [options]");
 }
 
 TEST(Options, AreStoredIfTheyChangeResults) {
   EXPECT_EQ(stored({}).dump(), R"({"count":3,"fast":false,"form":"round","size":0.5})");
+  EXPECT_EQ(stored(read({})).dump(), R"({"alpha":3.0,"count":3,"fast":false,"form":"round","size":0.5})");
   EXPECT_EQ(stored(read({"--form", "square", "--alpha", "1"})).dump(),
             R"({"alpha":1.0,"count":3,"fast":false,"form":"square","size":0.5,"width":0.15})");
 }
@@ -211,13 +208,4 @@ TEST(DeviceRecord, IsReadBackFromJson) {
   const device_record gpu = device_from_json(as_json({"cuda", 0, "NVIDIA H200", "GPU-1f2e"}));
   EXPECT_EQ(describe(gpu), "NVIDIA H200, GPU-1f2e");
   EXPECT_EQ(device_from_json(as_json({"cpu", 8, "", ""})).threads, 8);
-}
-
-TEST(DeviceRecord, IsReadFromTheSentencesOfOlderResults) {
-  EXPECT_EQ(device_from_json("8 CPU threads").threads, 8);
-  EXPECT_EQ(device_from_json("1 CPU thread").kind, "cpu");
-  const device_record gpu = device_from_json("NVIDIA H200, GPU-1f2e");
-  EXPECT_EQ(gpu.kind, "cuda");
-  EXPECT_EQ(gpu.name, "NVIDIA H200");
-  EXPECT_EQ(gpu.uuid, "GPU-1f2e");
 }

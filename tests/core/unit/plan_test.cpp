@@ -4,7 +4,8 @@
 
 #include <numeric>
 
-#include "mpi/result/batch_rows.hpp"
+#include "core/step_outputs.hpp"
+#include "mpi/result/rows.hpp"
 
 using namespace voxherd;
 
@@ -107,6 +108,13 @@ TEST(Plan, SliceBatchesFollowTheSlicesThatHaveItems) {
   EXPECT_EQ(batches[0].item_count, 2u);
   EXPECT_EQ(batches[1].item_count, 1u);
   EXPECT_EQ(batches[2].item_count, 3u);
+}
+
+TEST(Plan, OfItemsWithoutVoxelsIsTheSameBySlicesAndByVoxels) {
+  const std::vector<std::uint64_t> voxels(37, no_voxel);
+  const auto grid = make_grid(2, 2, 5);
+  EXPECT_EQ(first_items_of(make_plan(partition_kind::slices, voxels, grid, batch_sizes(10))),
+            first_items_of(make_plan(partition_kind::voxels, voxels, grid, batch_sizes(10))));
 }
 
 TEST(Plan, ASliceAboveTheLimitIsDividedEvenly) {

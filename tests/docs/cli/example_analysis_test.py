@@ -1,4 +1,5 @@
 """The example analysis of CONTRIBUTING.md builds as it is written there, and gives the values of its formulas."""
+import json
 import os
 import re
 import shutil
@@ -108,6 +109,28 @@ class ExampleAnalysis(unittest.TestCase):
         self.check_values(one)
         self.check_values(three)
         self.run_program("compare", one, three)
+
+    def test_its_own_table_shows_its_maps_in_the_report(self):
+        out, page = self.compute(1, "--backend", "cpu"), os.path.join(self.folder, "snr.html")
+        self.run_program("report", out, "--out", page, "--overwrite")
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        for sentence in ("It is high in tissue and low near air.", "It is even where the noise is."):
+            self.assertIn(sentence, text)
+        with open(os.path.join(self.folder, "snr.json"), encoding="utf-8") as file:
+            self.assertEqual(set(json.load(file)["histograms"]), {"SNR", "SD"})
+
+    def test_its_own_table_names_its_maps_in_bids(self):
+        out, folder = self.compute(1, "--backend", "cpu"), os.path.join(self.folder, "bids")
+        self.run_program("export", out, "--to", "bids", folder, "--subject", "01", "--overwrite")
+        files = sorted(os.listdir(f"{folder}/sub-01/dwi"))
+        self.assertEqual(files, [f"sub-01_model-snr_param-{name}_dwimap.{ending}" for name in ("noise", "snr") for ending in ("json", "nii.gz")])
+        with h5py.File(out, "r") as file:
+            stored = file["maps/SNR"][()].transpose(2, 1, 0)
+        written = np.asarray(nibabel.load(f"{folder}/sub-01/dwi/sub-01_model-snr_param-snr_dwimap.nii.gz").dataobj)
+        np.testing.assert_array_equal(written, stored)
+        with open(f"{folder}/sub-01/dwi/sub-01_model-snr_param-snr_dwimap.json", encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["Description"], "mean divided by standard deviation")
 
     def test_has_the_values_of_its_formulas_on_a_gpu(self):
         if not shutil.which("nvidia-smi"):

@@ -23,8 +23,8 @@ def read_page(command):
 
 
 @functools.cache
-def read_help(*words):
-    return subprocess.run([VOXHERD, *words, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+def read_help(*words, flag="--help"):
+    return subprocess.run([VOXHERD, *words, flag], capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 @functools.cache
@@ -34,7 +34,7 @@ def commands():
 
 @functools.cache
 def help_options(command):
-    return set(OPTION.findall(read_help(command))) | {"help"}
+    return set(OPTION.findall(read_help(command, flag="--help-all"))) | {"help"}
 
 
 def without_code_blocks(text):

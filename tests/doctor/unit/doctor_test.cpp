@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "src/tools/doctor/gpu_checks.hpp"
-#include "src/tools/doctor/node_checks.hpp"
+#include "src/commands/doctor/checks.hpp"
 
 namespace voxherd {
 

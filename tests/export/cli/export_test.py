@@ -16,6 +16,7 @@ except ImportError as missing:
     sys.exit(77)
 
 from program import files_below, run
+from result_files import changed_tables
 
 SAMPLES, FIBRES = 10, 2
 
@@ -304,14 +305,14 @@ class Refusals(Exported):
         self.refuse(2, "--subject is missing", self.result, "--to", "bids", no)
         self.refuse(2, "--subject a_b", self.result, "--to", "bids", no, "--subject", "a_b")
         self.refuse(2, "--session has no meaning with --to fsl", self.result, "--to", "fsl", no, "--session", "1")
-        self.refuse(2, "out is missing", self.result, "--to", "fsl")
+        self.refuse(2, "PATH is missing", self.result, "--to", "fsl")
         self.refuse(2, "--threads 1000", self.result, "--to", "fsl", no, "--threads", "1000")
         self.refuse(66, "absent.h5", self.path("absent.h5"), "--to", "fsl", no)
 
     def test_an_incomplete_result_is_rejected(self):
         part = self.path("stopped.h5.part")
         shutil.copy(self.result, part)
-        with h5py.File(part, "r+") as file:
+        with changed_tables(part) as file:
             journal = file["journal/batches"][()]
             journal["done"][-1] = 0
             file["journal/batches"][...] = journal
@@ -322,7 +323,7 @@ class Refusals(Exported):
     def test_a_whole_journal_is_enough(self):
         part = self.path("unmarked.h5.part")
         shutil.copy(self.result, part)
-        with h5py.File(part, "r+") as file:
+        with changed_tables(part) as file:
             file.attrs["complete"] = np.uint8(0)
         run("export", part, "--to", "nifti", self.path("unmarked"))
 

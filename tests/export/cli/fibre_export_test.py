@@ -169,14 +169,14 @@ class Refusals(ExportedFibres):
         run("tensor", "--dwi", f"{phantom}/data.nii", "--bvals", f"{phantom}/bvals", "--bvecs", f"{phantom}/bvecs",
             "--backend", "cpu", "--threads", "1", "--out", self.path("tensor.h5"))
         for kind in ("tck", "trk", "trx"):
-            self.refuse(65, "is a result of tensor without fibres, expected one of geodesic", self.path("tensor.h5"), "--to",
+            self.refuse(65, "is a result of tensor without paths, expected one of geodesic", self.path("tensor.h5"), "--to",
                         kind, self.path(f"no.{kind}"))
         self.refuse(65, "run connect or geodesic with --connectome", self.path("tensor.h5"), "--to", "csv", self.path("no"))
 
     def test_a_result_without_the_requested_data_is_rejected(self):
         alone = self.make("alone.h5", "--no-connectome")
         self.refuse(65, "run connect or geodesic with --connectome", alone, "--to", "csv", self.path("no"))
-        self.refuse(65, "without maps; use --to trx for fibres", self.result, "--to", "nifti", self.path("no"))
+        self.refuse(65, "without maps; use --to trx for paths", self.result, "--to", "nifti", self.path("no"))
 
     def test_a_wrong_path_is_rejected(self):
         self.refuse(2, "expected a name that ends in .trx", self.result, "--to", "trx", self.path("no.tck"))

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/command_line.hpp"
-#include "core/shell_words.hpp"
+#include "core/text.hpp"
 #include "tests/fuzz/targets/input.hpp"
 
 namespace voxherd {
@@ -36,7 +36,7 @@ const option_table<request>& options() {
 
 exit_status run(session&, const request&) { return exit_status::complete; }
 
-constexpr command a_command = make_command<options, run>({"some", "a command", "", ""});
+constexpr command a_command = make_command<options, run>({"some", "a command"});
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // A table of subjects, with its own commands and with a template.
-#include "src/tools/cohort/manifest.hpp"
+#include "src/batch/cohort/manifest.hpp"
 
 #include <set>
 

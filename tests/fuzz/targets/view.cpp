@@ -1,9 +1,9 @@
 // A request to the viewer: lines with method, target, Host, Origin and token, then the body.
 #include <sstream>
 
-#include "src/tools/view/connection_request.hpp"
-#include "src/tools/view/fibre_choice.hpp"
-#include "src/tools/view/request_gate.hpp"
+#include "src/view/connection_request.hpp"
+#include "src/view/fibre_choice.hpp"
+#include "src/view/request_gate.hpp"
 #include "tests/fuzz/targets/input.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

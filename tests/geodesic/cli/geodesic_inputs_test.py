@@ -266,14 +266,14 @@ class Refusals(InFolder):
         usual = self.configuration()
         self.assertEqual([usual[name] for name in ("interpolation", "integrator", "rays", "direction-set", "directions")],
                          ["bspline", "rk4", "one-way", "sphere", 64])
-        self.assertEqual([usual[name] for name in ("step", "max-steps", "max-length", "min-radius", "min-fa",
-                                                   "output-step")], [1, 250, 250, 0, 0, 1])  # voxels of 2 x 2 x 3 mm
-        self.assertEqual([usual[name] for name in ("smooth", "least-eigenvalue")], [0.7, 0.1])
+        self.assertEqual([usual[name] for name in ("step", "max-steps", "max-length", "max-angle", "min-fa",
+                                                   "output-step")], [1, 250, 250, 180, 0, 1])  # voxels of 2 x 2 x 3 mm
+        self.assertEqual([usual[name] for name in ("smooth", "max-ratio")], [0.7, 10])
         line = self.configuration("--form", "streamline")
-        self.assertEqual([line[name] for name in ("smooth", "least-eigenvalue")], [0, 0.01])
+        self.assertEqual([line[name] for name in ("smooth", "max-ratio")], [0, 100])
         self.assertEqual([line[name] for name in ("interpolation", "integrator", "rays", "direction-set", "directions",
-                                                  "step", "min-radius", "min-fa")],
-                         ["trilinear", "rk4", "two-way", "axis", 1, 0.5, 0.5, 0.15])
+                                                  "step", "max-angle", "min-fa")],
+                         ["trilinear", "rk4", "two-way", "axis", 1, 0.5, 60, 0.15])
         paper = self.configuration("--form", "christoffel", "--integrator", "rk2-frozen", "--max-steps", "4096")
         self.assertEqual([paper["step"], paper["max-steps"]], [0.2, 4096])
         self.assertGreater(paper["max-length"], 0.2 * 4096)  # only the number of steps limits
@@ -291,7 +291,7 @@ class Refusals(InFolder):
                 ([*self.tensor[:2], *self.seeds], ["--tensor-from", "fsl", "mrtrix"]),
                 ([*self.tensor[:3], "dipy", *self.seeds], ["--tensor-from dipy", "mrtrix"]),
                 ([*base, "--seed-points", "x"], ["--seed-points", "--seed-image"]),
-                ([*self.tensor, "--seed-points", "x", "--seeding", "random"], ["--seeding", "--seed-points"]),
+                ([*self.tensor, "--seed-points", "x", "--seeding", "random"], ["--seeding", "--seed-image"]),
                 ([*base, "--seeds-per-voxel", "2"], ["--seeds-per-voxel 2", "random", "grid"]),
                 ([*base, "--seeding", "grid", "--seeds-per-voxel", "101"], ["101", "1 to 100"]),
                 ([*base, "--seed-labels", "3,x"], ["--seed-labels", '"x"']),
@@ -306,7 +306,7 @@ class Refusals(InFolder):
                 ([*base, "--form", "christoffel", "--interpolation", "texture"], ["texture", "--backend cuda"]),
                 ([*base, "--form", "streamline", "--integrator", "rk2-frozen"], ["rk2-frozen", "hamiltonian"]),
                 ([*base, "--form", "streamline", "--metric", "adjugate"], ["--metric", "streamline"]),
-                ([*base, "--form", "streamline", "--max-drift", "0.1"], ["--max-drift", "streamline"]),
+                ([*base, "--form", "streamline", "--max-drift", "0.1"], ["--max-drift", "hamiltonian"]),
                 ([*base, "--form", "streamline", "--direction-set", "sphere"], ["--direction-set", "streamline"]),
                 ([*base, "--form", "streamline", "--directions", "2"], ["--directions 2", "axis"]),
                 ([*base, "--form", "finsler4"], ["finsler4", "--dwi"]),
@@ -321,7 +321,7 @@ class Refusals(InFolder):
                 ([*base, "--min-fa", "1.5"], ["--min-fa", "0 to 1"]),
                 ([*base, "--measure", "weakest", "--min-measure", "2"], ["--min-measure", "0 to 1"]),
                 ([*base, "--directions", "0"], ["--directions 0", "1 to 1000000"]),
-                ([*base, "--seed", "-1"], ["--seed -1"]),
+                ([*base, "--random-seed", "-1"], ["--random-seed -1"]),
                 ([*base, "--top", "-1"], ["--top -1"])):
             self.assert_rejected(USAGE, words, *named)
 

@@ -62,7 +62,7 @@ class Ranks(GeodesicJobs):
                             "two-way" if two_way else "one-way", "--smooth", "0.7", "--min-fa", "0.1", "--min-length", "15",
                             "--json", table, ranks=2)
             os.remove(table)
-            output = re.search(r"(\d+) fibres: (.*)", self.output)
+            output = re.search(r"(\d+) paths: (.*)", self.output)
             verdicts = [int(n) for n in re.findall(r"(\d+) [a-z]", output[2])]
             stops = [int(n) for n in re.findall(r"(\d+) [a-z]", re.search(r"rays ended by: (.*)", self.output)[1])]
             fibres = 156 * 64
@@ -185,7 +185,7 @@ class Nothing(GeodesicJobs):
             self.assertEqual(voxherd("verify", out)[0], 0)
             digests.add(digest(out))
         self.assertEqual(len(digests), 1)
-        self.assertRegex(self.output, r"9984 fibres: .*too short")
+        self.assertRegex(self.output, r"9984 paths: .*too short")
         for kind in ("tck", "trk", "trx"):
             rc, _, output = voxherd("export", out, "--to", kind, self.path(f"none.{kind}"))
             self.assertEqual(rc, 0, output)
@@ -196,19 +196,19 @@ class Nothing(GeodesicJobs):
     def test_a_dry_run_reports_the_plan_and_writes_nothing(self):
         rc, output = self.launch(self.path("dry.h5"), "--seed-image", self.ends, "--targets", self.ends, "--dry-run", ranks=2)
         self.assertEqual(rc, 0, output)
-        self.assertIn("156 seeds with 64 directions each: 9984 fibres", output)
+        self.assertIn("156 seeds with 64 directions each: 9984 paths", output)
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_a_dry_run_estimates_every_step(self):
         words = ("geodesic", *self.scan(), "--backend", "cpu", "--threads", "1", "--out", self.path("dry.h5"), "--seed-image",
                  self.ends, "--targets", self.ends, "--dry-run")
         _, estimate, _ = voxherd(*words)
-        self.assertRegex(estimate, r"scores: about .* \(\d+ fibres took")
-        self.assertRegex(estimate, r"fibres: at most \d+:\d\d \(if all fibres are accepted\)")
+        self.assertRegex(estimate, r"scores: about .* \(\d+ paths took")
+        self.assertRegex(estimate, r"fibres: at most \d+:\d\d \(if all paths are accepted\)")
         self.assertIn("ranking: not estimated", estimate)
         _, estimate, _ = voxherd(*words, "--top", "2", "--distinct", "5")
-        self.assertRegex(estimate, r"ranking: at most \d+:\d\d \(if all fibres are accepted and compared\)")
-        self.assertRegex(estimate, r"fibres: at most \d+:\d\d \(2 fibres for each of 225 pairs\)")
+        self.assertRegex(estimate, r"ranking: at most \d+:\d\d \(if all paths are accepted and compared\)")
+        self.assertRegex(estimate, r"fibres: at most \d+:\d\d \(2 paths for each of 225 pairs\)")
 
 
 class Errors(GeodesicJobs):

@@ -10,7 +10,7 @@
 namespace {
 
 using namespace voxherd;
-using namespace voxherd::geodesic;
+using namespace voxherd::tensor_field;
 
 class FinslerCuda : public gpu_test {
  protected:

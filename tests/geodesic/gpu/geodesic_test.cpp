@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/geodesic/reference/geodesic_reference.hpp"
-#include "tests/support/geodesic_mosaic.hpp"
+#include "tests/geodesic/support/geodesic_mosaic.hpp"
+#include "tests/geodesic/support/geodesic_setting.hpp"
+#include "tests/support/devices.hpp"
 #include "tests/support/gpu_test.hpp"
 
 namespace {
@@ -10,26 +12,10 @@ using namespace voxherd;
 using namespace voxherd::reference;
 using namespace voxherd::geodesic;
 
-const device cpu{backend::cpu, 2, 0};
-const device gpu{backend::cuda, 1, 0};
-
-struct scheme {
-  ray_form form;
-  interpolation reading;
-  integrator method;
-};
-
-/// Numbers as in settings.hpp, for the names of tests.
-void PrintTo(const scheme& s, std::ostream* out) {
-  *out << "form " << int(s.form) << ", reading " << int(s.reading) << ", integrator " << int(s.method);
-}
-
-class GeodesicCuda : public testing::TestWithParam<scheme> {
+class GeodesicCuda : public testing::TestWithParam<ray_scheme> {
  protected:
   void SetUp() override { skip_without_gpu(); }
 };
-
-const sampling_grid oblique{{40, 36, 30}, {{{1.5, 0.2, 0.1}, {-0.25, 1.7, 0}, {0.05, 0.1, 2.1}}}, {-12, 5, 8}};
 
 /// How far rounding may move the two rays of a start: at least allowed_mm for all neighbours, since a ray may be stable
 /// against a perturbation in one direction.
@@ -56,12 +42,12 @@ TEST_P(GeodesicCuda, IsEquivalentToCpu) {
   const auto starts = random_starts(500, {9, 9, 9}, {30, 26, 20}, 7);
   auto settings = rays_along_axes(form, reading, method, 0.4, 30);
   settings.two_way = true;
-  tracking_case there(gpu, image, starts, settings);
+  tracking_case there(first_gpu, image, starts, settings);
   auto in_host = settings;
   if (reading == interpolation::texture) in_host.reading = interpolation::trilinear;
-  tracking_case here(cpu, image, starts, in_host);
+  tracking_case here(two_threads, image, starts, in_host);
 
-  use_device(gpu);
+  use_device(first_gpu);
   const score_table got = there.score();
   const auto points = there.points(got, 61);
   const score_table expected = here.score();
@@ -93,19 +79,19 @@ TEST_P(GeodesicCuda, IsEquivalentToCpu) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, GeodesicCuda,
-                         testing::Values(scheme{ray_form::hamiltonian, interpolation::trilinear, integrator::euler},
-                                         scheme{ray_form::hamiltonian, interpolation::trilinear, integrator::rk2},
-                                         scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk2_frozen},
-                                         scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk2},
-                                         scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk4},
-                                         scheme{ray_form::christoffel, interpolation::trilinear,
-                                                integrator::rk2_frozen},
-                                         scheme{ray_form::christoffel, interpolation::trilinear, integrator::rk2},
-                                         scheme{ray_form::christoffel, interpolation::bspline, integrator::rk2},
-                                         scheme{ray_form::christoffel, interpolation::texture, integrator::rk2},
-                                         scheme{ray_form::streamline, interpolation::trilinear, integrator::rk4},
-                                         scheme{ray_form::streamline, interpolation::bspline, integrator::rk4}));
+INSTANTIATE_TEST_SUITE_P(
+    Schemes, GeodesicCuda,
+    testing::Values(ray_scheme{ray_form::hamiltonian, interpolation::trilinear, integrator::euler},
+                    ray_scheme{ray_form::hamiltonian, interpolation::trilinear, integrator::rk2},
+                    ray_scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk2_frozen},
+                    ray_scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk2},
+                    ray_scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk4},
+                    ray_scheme{ray_form::christoffel, interpolation::trilinear, integrator::rk2_frozen},
+                    ray_scheme{ray_form::christoffel, interpolation::trilinear, integrator::rk2},
+                    ray_scheme{ray_form::christoffel, interpolation::bspline, integrator::rk2},
+                    ray_scheme{ray_form::christoffel, interpolation::texture, integrator::rk2},
+                    ray_scheme{ray_form::streamline, interpolation::trilinear, integrator::rk4},
+                    ray_scheme{ray_form::streamline, interpolation::bspline, integrator::rk4}));
 
 class GeodesicCudaRegions : public testing::TestWithParam<bool> {
  protected:
@@ -121,16 +107,17 @@ TEST_P(GeodesicCudaRegions, AcceptTheSameFibresAsTheCpu) {
   settings.two_way = settings.targets = two_way;
   settings.ordered = !two_way;
   settings.includes = two_way ? 1 : 2;
-  settings.min_radius_mm = 4;
+  settings.min_cosine = cosine_on_circle(settings.step_mm, 4);
   settings.min_FA = 0.5f;
   settings.max_drift = 0.2f;
   settings.max_length_mm = 22;
   settings.min_length_mm = 4;
   settings.measure = measure_kind::relative;
   settings.min_measure = 0.7f;
-  tracking_case there(gpu, image, starts, settings, mosaic()), here(cpu, image, starts, settings, mosaic());
+  tracking_case there(first_gpu, image, starts, settings, mosaic()),
+      here(two_threads, image, starts, settings, mosaic());
 
-  use_device(gpu);
+  use_device(first_gpu);
   const score_table got = there.score();
   const score_table expected = here.score();
 
@@ -153,7 +140,7 @@ TEST(GeodesicCudaScores, AreTheSameBytesForAnyBatches) {
   settings.directions = direction_kind::random;
   settings.directions_per_seed = 40;
   settings.random_seed = 77;
-  tracking_case test(gpu, image, random_starts(100, {2, 2, 2}, {61, 61, 61}, 9), settings);
+  tracking_case test(first_gpu, image, random_starts(100, {2, 2, 2}, {61, 61, 61}, 9), settings);
   const score_table whole = test.score();
   score_table pieces(whole.size());
   for (std::size_t first = 0, size = 1; first < whole.size(); first += size, size = 2 * size + 3) {

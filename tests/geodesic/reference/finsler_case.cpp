@@ -6,13 +6,13 @@
 #include <numbers>
 #include <random>
 
-#include "kernels/geodesic/finsler4.hpp"
+#include "kernels/tensor_field/finsler4.hpp"
 #include "tests/geodesic/reference/finsler_reference.hpp"
 #include "tests/tensor/reference/tensor_reference.hpp"
 
 namespace voxherd::reference {
 
-using namespace geodesic;
+using namespace tensor_field;
 
 quartic_results::quartic_results(std::size_t n)
     : tensor(6 * n, -1.f), quartic(quartic_size * n, -1.f), mixed(n, -1.f), status(n, 255) {}

@@ -3,14 +3,14 @@
 #include <array>
 #include <vector>
 
-#include "kernels/geodesic/quartic_estimator.hpp"
+#include "kernels/tensor/quartic_estimator.hpp"
 
 namespace voxherd::reference {
 
 /// Output arrays of a batch.
 struct quartic_results {
   explicit quartic_results(std::size_t count);
-  geodesic::quartic_solver::outputs places();
+  quartic_solver::outputs places();
   /// F^4 of voxel i at the unit vector along v.
   double F4(std::size_t i, const std::array<double, 3>& v) const;
 
@@ -35,7 +35,7 @@ std::vector<float> make_signals(const gradient_table& g, const std::vector<stick
 std::vector<float> uneven_crossings(const gradient_table& g, std::size_t count, double noise = 50);
 
 quartic_results fitted(const device& d, const gradient_table& g, const std::vector<float>& rows,
-                       const geodesic::quartic_settings& settings = {});
+                       const quartic_settings& settings = {});
 
 /// Test bodies for every backend.
 void expect_norms_equivalent_to_reference(const device& d);

@@ -49,7 +49,7 @@ quartic15 fit_samples(const std::vector<vector3>& directions, const std::vector<
   return t;
 }
 
-vector3 unit(const vector3& v) {
+vector3 normalised(const vector3& v) {
   const double size = std::hypot(v[0], v[1], v[2]);
   return {v[0] / size, v[1] / size, v[2] / size};
 }
@@ -61,7 +61,7 @@ double laplacian(const quartic15& f, const vector3& u) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     vector3 more = u, less = u;
     more[axis] += h, less[axis] -= h;
-    sum += (quartic_at(f, unit(more)) - 2 * quartic_at(f, u) + quartic_at(f, unit(less))) / (h * h);
+    sum += (quartic_at(f, normalised(more)) - 2 * quartic_at(f, u) + quartic_at(f, normalised(less))) / (h * h);
   }
   return sum;
 }
@@ -73,7 +73,7 @@ double odf_value(const quartic15& log_ratio, const vector3& u) {
   const auto cross = [](const vector3& a, const vector3& b) {
     return vector3{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
   };
-  const vector3 p = unit(cross(u, other)), q = cross(u, p);
+  const vector3 p = normalised(cross(u, other)), q = cross(u, p);
   double sum = 0;
   for (int i = 0; i < around; ++i) {
     const double a = 2 * std::numbers::pi * i / around, c = std::cos(a), s = std::sin(a);
@@ -124,7 +124,7 @@ raised_tensor raise(const tensor_voxel& v, double least) {
 
 }  // namespace
 
-quartic15 fit_quartic(const gradient_table& g, std::span<const float> row, const geodesic::quartic_settings& settings) {
+quartic15 fit_quartic(const gradient_table& g, std::span<const float> row, const quartic_settings& settings) {
   const tensor_voxel fitted = fit_tensor(g, row, settings.tensor);
   const raised_tensor tensor = raise(fitted, settings.min_eigenvalue);
 
@@ -149,8 +149,8 @@ quartic15 fit_quartic(const gradient_table& g, std::span<const float> row, const
     vector3 u{};
     for (std::size_t k = 0; k < 3; ++k)
       for (std::size_t a = 0; a < 3; ++a) u[a] += std::sqrt(tensor.value[k]) * even.back()[k] * tensor.axis[k][a];
-    const double odf = tensor.odf(unit(u)) + odf_value(log_ratio, unit(u));
-    targets.push_back(std::pow(std::max(odf / tensor.odf(unit(u)), 0.2), -4.0 / 3));
+    const double odf = tensor.odf(normalised(u)) + odf_value(log_ratio, normalised(u));
+    targets.push_back(std::pow(std::max(odf / tensor.odf(normalised(u)), 0.2), -4.0 / 3));
   }
   const quartic15 round = fit_samples(even, targets);
   double mean = 0;

@@ -3,7 +3,7 @@
 #include <array>
 #include <span>
 
-#include "kernels/geodesic/finsler_fit.hpp"
+#include "kernels/tensor/quartic_fit.hpp"
 
 namespace voxherd::reference {
 
@@ -14,7 +14,6 @@ double quartic_at(const quartic15& t, const std::array<double, 3>& v);
 
 /// The norm of one voxel that can be fitted, before it is made convex, slow and obvious: polynomials in place of
 /// harmonics (the settings' regularisation is not applied), the ODF by differences and by sums around great circles.
-quartic15 fit_quartic(const gradient_table& gradients, std::span<const float> row,
-                      const geodesic::quartic_settings& settings);
+quartic15 fit_quartic(const gradient_table& gradients, std::span<const float> row, const quartic_settings& settings);
 
 }  // namespace voxherd::reference

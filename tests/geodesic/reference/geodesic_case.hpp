@@ -45,6 +45,12 @@ inline std::vector<geodesic::seed> make_seeds(const std::vector<ray_start>& star
   return seeds;
 }
 
+/// Of the angle between two successive steps on a circle: step = 2 radius sin(angle / 2).
+inline float cosine_on_circle(float step_mm, float radius_mm) {
+  const float ratio = step_mm / radius_mm;
+  return 1 - ratio * ratio / 2;
+}
+
 inline geodesic::ray_settings rays_along_axes(geodesic::ray_form form, geodesic::interpolation reading,
                                               geodesic::integrator method, double step_mm, std::uint32_t steps) {
   geodesic::ray_settings s;

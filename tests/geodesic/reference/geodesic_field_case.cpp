@@ -9,7 +9,6 @@
 
 namespace voxherd::reference {
 
-using namespace geodesic;
 using namespace tensor_field;
 
 namespace {

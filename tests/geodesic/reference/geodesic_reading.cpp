@@ -22,7 +22,7 @@ field_values formula_reader::at(const vec3& world) const {
 }
 
 /// Gaussian elimination on the tridiagonal system.
-std::vector<double> spline_coefficients(std::vector<double> f) {
+std::vector<double> tridiagonal_coefficients(std::vector<double> f) {
   const std::size_t n = f.size();
   std::vector<double> below(n, 1.0 / 6), middle(n, 4.0 / 6), above(n, 1.0 / 6);
   above[0] = below[n - 1] = 2.0 / 6;
@@ -97,7 +97,7 @@ void sampled_reader::prefilter(std::vector<mat3>& samples) const {
         for (std::size_t column = 0; column < 3; ++column) {
           std::vector<double> line(n[axis]);
           for (std::size_t i = 0; i < n[axis]; ++i) line[i] = samples[first + i * stride[axis]][row][column];
-          line = spline_coefficients(line);
+          line = tridiagonal_coefficients(line);
           for (std::size_t i = 0; i < n[axis]; ++i) samples[first + i * stride[axis]][row][column] = line[i];
         }
     }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "kernels/geodesic/settings.hpp"
 #include "tests/geodesic/reference/geodesic_fields.hpp"
 
 namespace voxherd::reference {
@@ -62,6 +63,6 @@ class sampled_reader final : public field_reader {
 };
 
 /// c with (c[i-1] + 4 c[i] + c[i+1]) / 6 = f[i], mirrored at the first and the last sample: a cubic B-spline through f.
-std::vector<double> spline_coefficients(std::vector<double> f);
+std::vector<double> tridiagonal_coefficients(std::vector<double> f);
 
 }  // namespace voxherd::reference

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/geodesic/region_face.hpp"
+#include "kernels/geodesic/place.hpp"
 #include "tests/portable/reference/jacobi_eigen.hpp"
 
 namespace voxherd::reference {
@@ -73,7 +73,7 @@ class fibre_scorer {
       const vec3 chord = to.x - s.x;
       if (!(norm(chord) < 2 * rays_.step_mm)) return stop_reason::numbers;
       if (!within_volume(facts_.grid.voxel(to.x))) return stop_reason::volume;
-      if (rays_.min_radius_mm > 0 && step > 0 && too_sharp(last_chord, chord)) return stop_reason::curvature;
+      if (rays_.min_cosine >= -1 && step > 0 && too_sharp(last_chord, chord)) return stop_reason::curvature;
       if (rays_.max_drift > 0 && drift > rays_.max_drift) return stop_reason::drift;
 
       std::size_t entered = voxel;
@@ -97,10 +97,8 @@ class fibre_scorer {
     return true;
   }
 
-  /// A circle of the minimum radius turns by 2 asin(step / 2 r) from chord to chord.
   bool too_sharp(const vec3& before, const vec3& now) const {
-    const double ratio = std::min(1.0, rays_.step_mm / (2.0 * rays_.min_radius_mm));
-    return std::acos(std::clamp(dot(unit(before), unit(now)), -1.0, 1.0)) > 2 * std::asin(ratio);
+    return std::acos(std::clamp(dot(unit(before), unit(now)), -1.0, 1.0)) > std::acos(double(rays_.min_cosine));
   }
 
   stop_reason refused(std::uint32_t regions, double FA) {

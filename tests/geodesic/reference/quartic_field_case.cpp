@@ -4,13 +4,13 @@
 
 #include <cmath>
 
-#include "kernels/geodesic/finsler4.hpp"
+#include "kernels/tensor_field/finsler4.hpp"
 #include "tests/geodesic/reference/geodesic_field_case.hpp"
 #include "tests/portable/reference/jacobi_eigen.hpp"
 
 namespace voxherd::reference {
 
-using namespace geodesic;
+using namespace tensor_field;
 
 namespace {
 

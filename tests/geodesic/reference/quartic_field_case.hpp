@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/geodesic/finsler_fit.hpp"
+#include "kernels/tensor_field/field.hpp"
 
 namespace voxherd::reference {
 

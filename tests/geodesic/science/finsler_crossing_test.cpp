@@ -3,20 +3,20 @@
 #include <cmath>
 #include <numbers>
 
-#include "kernels/geodesic/finsler4.hpp"
-#include "kernels/geodesic/finsler_fit.hpp"
+#include "kernels/tensor/quartic_fit.hpp"
+#include "kernels/tensor_field/finsler4.hpp"
 #include "tests/geodesic/reference/finsler_case.hpp"
 #include "tests/geodesic/reference/quartic_field_case.hpp"
+#include "tests/support/devices.hpp"
 
 /// Two straight bundles, eight voxels wide, along x and y, that cross at right angles in the centre of an image;
 /// elsewhere diffusion is isotropic.
 namespace {
 
 using namespace voxherd;
-using namespace voxherd::geodesic;
+using namespace voxherd::tensor_field;
 using reference::stick;
 
-const device one_thread{backend::cpu, 1, 0};
 constexpr int side = 40;
 
 struct crossing {

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "tests/geodesic/reference/geodesic_accuracy.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 
@@ -11,8 +12,6 @@ using namespace voxherd::reference;
 using geodesic::integrator;
 using geodesic::interpolation;
 using geodesic::ray_form;
-
-const device one_thread{backend::cpu, 1, 0};
 
 /// Largest errors and drift, from the prototype's table (true RK2, steps of 0.1): median and 95th percentile. Infinite
 /// if the table has none, or if the same scheme in double misses the table from these seeds: the paper's scheme on the

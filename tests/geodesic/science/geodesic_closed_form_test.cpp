@@ -4,6 +4,8 @@
 
 #include "tests/geodesic/reference/geodesic_case.hpp"
 #include "tests/geodesic/reference/geodesic_reference.hpp"
+#include "tests/geodesic/support/geodesic_setting.hpp"
+#include "tests/support/devices.hpp"
 
 /// The tracker on sampled fields whose geodesics are known. One voxel is 1 mm unless a test says otherwise.
 namespace {
@@ -14,20 +16,12 @@ using geodesic::integrator;
 using geodesic::interpolation;
 using geodesic::ray_form;
 
-const device two_threads{backend::cpu, 2, 0};
-const sampling_grid cube{{64, 64, 64}, identity3, {}};
-
-struct scheme {
-  ray_form form;
-  interpolation reading;
-  integrator method;
-};
-const scheme every_scheme[] = {{ray_form::christoffel, interpolation::trilinear, integrator::euler},
-                               {ray_form::christoffel, interpolation::trilinear, integrator::rk2_frozen},
-                               {ray_form::christoffel, interpolation::bspline, integrator::rk2},
-                               {ray_form::hamiltonian, interpolation::trilinear, integrator::rk2_frozen},
-                               {ray_form::hamiltonian, interpolation::trilinear, integrator::rk4},
-                               {ray_form::hamiltonian, interpolation::bspline, integrator::rk2}};
+const ray_scheme every_scheme[] = {{ray_form::christoffel, interpolation::trilinear, integrator::euler},
+                                   {ray_form::christoffel, interpolation::trilinear, integrator::rk2_frozen},
+                                   {ray_form::christoffel, interpolation::bspline, integrator::rk2},
+                                   {ray_form::hamiltonian, interpolation::trilinear, integrator::rk2_frozen},
+                                   {ray_form::hamiltonian, interpolation::trilinear, integrator::rk4},
+                                   {ray_form::hamiltonian, interpolation::bspline, integrator::rk2}};
 
 TEST(GeodesicClosedForm, StraightLinesAreExactInAConstantField) {
   const mat3 D{{{1.0e-3, 3e-4, -2e-4}, {3e-4, 7e-4, 1e-4}, {-2e-4, 1e-4, 5e-4}}};
@@ -51,7 +45,7 @@ TEST(GeodesicClosedForm, StraightLinesAreExactInAConstantField) {
 }
 
 /// Compares ends with the closed form after the metric length that the tracker reports.
-double worst_miss(const solved_field& field, const sampling_grid& grid, const scheme& s,
+double worst_miss(const solved_field& field, const sampling_grid& grid, const ray_scheme& s,
                   const std::vector<ray_start>& starts, double step_mm, std::uint32_t steps) {
   tracking_case test(two_threads, sampled(field, grid), starts,
                      rays_along_axes(s.form, s.reading, s.method, step_mm, steps));
@@ -67,7 +61,7 @@ double worst_miss(const solved_field& field, const sampling_grid& grid, const sc
   return worst;
 }
 
-constexpr scheme best{ray_form::hamiltonian, interpolation::bspline, integrator::rk4};
+constexpr ray_scheme best{ray_form::hamiltonian, interpolation::bspline, integrator::rk4};
 
 TEST(GeodesicClosedForm, SemicirclesInTheHyperbolicHalfSpace) {
   const sampling_grid above{{64, 64, 64}, identity3, {0, 0, 16}};

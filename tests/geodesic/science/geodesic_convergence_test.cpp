@@ -5,6 +5,8 @@
 
 #include "tests/geodesic/reference/geodesic_accuracy.hpp"
 #include "tests/geodesic/reference/geodesic_reference.hpp"
+#include "tests/geodesic/support/geodesic_setting.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 
@@ -14,11 +16,9 @@ using geodesic::integrator;
 using geodesic::interpolation;
 using geodesic::ray_form;
 
-const device two_threads{backend::cpu, 2, 0};
-
 /// Smooth and strongly curved: rays are circles with radii of 12 to 30 voxels.
 const fish_eye_field eye(18, 1, {40, 40, 40});
-const sampling_grid grid{{80, 80, 80}, identity3, {}};
+const sampling_grid large_cube{{80, 80, 80}, identity3, {}};
 
 /// Position after a metric length of the ray of the stored field, integrated in double with fourth-order steps of 0.1
 /// mm; the last step is shortened.
@@ -68,7 +68,7 @@ class GeodesicConvergence : public testing::TestWithParam<convergence> {};
 /// their energy is not quite constant, so that the metric length is a sum of first order only.
 TEST_P(GeodesicConvergence, HalvingTheStepGivesTheOrder) {
   const auto& [form, method, order, coarsest_mm] = GetParam();
-  const auto image = sampled(eye, grid);
+  const auto image = sampled(eye, large_cube);
   const auto starts = random_starts(24, {30, 30, 30}, {50, 50, 50}, 15);
   std::vector<double> errors;
   for (const double step_mm : {coarsest_mm, coarsest_mm / 2, coarsest_mm / 4}) {
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Schemes, GeodesicConvergence,
 
 /// A ray started in reverse where another one ended returns to within O(h^2) of the other's start.
 TEST(GeodesicReversibility, RaysReturnToTheirStart) {
-  const auto image = sampled(eye, grid);
+  const auto image = sampled(eye, large_cube);
   const auto starts = random_starts(100, {30, 30, 30}, {50, 50, 50}, 16);
   std::vector<double> medians;
   for (const double step_mm : {2.0, 1.0, 0.5}) {
@@ -152,7 +152,7 @@ TEST(GeodesicReversibility, RaysReturnToTheirStart) {
 
 /// Two rays in opposite directions are one geodesic: each half is what a one-way fibre gives.
 TEST(GeodesicReversibility, TwoWayFibresAreTwoOneWayOnes) {
-  const auto image = sampled(eye, grid);
+  const auto image = sampled(eye, large_cube);
   const auto starts = random_starts(40, {30, 30, 30}, {50, 50, 50}, 17);
   std::vector<ray_start> opposite;
   for (const auto& [voxel, u] : starts) opposite.push_back({voxel, -1 * u});
@@ -170,7 +170,6 @@ TEST(GeodesicReversibility, TwoWayFibresAreTwoOneWayOnes) {
 }
 
 const helix_field helix(1, 0.2, 12, {32, 32, 0});
-const sampling_grid cube{{64, 64, 64}, identity3, {}};
 
 const tensor_field::tensor_image& noisy_helix(double sigma) {
   static std::map<double, tensor_field::tensor_image> made;

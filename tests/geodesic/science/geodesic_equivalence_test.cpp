@@ -2,6 +2,8 @@
 
 #include "tests/geodesic/reference/geodesic_case.hpp"
 #include "tests/geodesic/reference/geodesic_scores.hpp"
+#include "tests/geodesic/support/geodesic_setting.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 
@@ -11,19 +13,9 @@ using geodesic::integrator;
 using geodesic::interpolation;
 using geodesic::ray_form;
 
-const device two_threads{backend::cpu, 2, 0};
+class GeodesicCpuIsEquivalentToReference : public testing::TestWithParam<ray_scheme> {};
 
-struct scheme {
-  ray_form form;
-  interpolation reading;
-  integrator method;
-};
-
-class GeodesicCpuIsEquivalentToReference : public testing::TestWithParam<scheme> {};
-
-/// A smooth field on an oblique grid of 1.5 x 1.7 x 2.1 mm; tensors of 1e-3 mm2/s, as brains have.
-const pullback_field pullback;
-const sampling_grid oblique{{40, 36, 30}, {{{1.5, 0.2, 0.1}, {-0.25, 1.7, 0}, {0.05, 0.1, 2.1}}}, {-12, 5, 8}};
+/// Tensors as brains have, in mm2/s.
 const scaled_formula diffusivities(pullback, 1e-3);
 
 /// Both rays of 100 fibres over 12 mm each. The reference reads the field as stored: rounding the tensors themselves
@@ -118,19 +110,19 @@ TEST(GeodesicCpuPrecision, DecreasesWithTheRatioOfTheEigenvalues) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schemes, GeodesicCpuIsEquivalentToReference,
-                         testing::Values(scheme{ray_form::hamiltonian, interpolation::trilinear, integrator::euler},
-                                         scheme{ray_form::hamiltonian, interpolation::trilinear, integrator::rk2},
-                                         scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk2_frozen},
-                                         scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk2},
-                                         scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk4},
-                                         scheme{ray_form::christoffel, interpolation::trilinear, integrator::euler},
-                                         scheme{ray_form::christoffel, interpolation::trilinear,
-                                                integrator::rk2_frozen},
-                                         scheme{ray_form::christoffel, interpolation::trilinear, integrator::rk2},
-                                         scheme{ray_form::christoffel, interpolation::bspline, integrator::rk4},
-                                         scheme{ray_form::streamline, interpolation::trilinear, integrator::rk4},
-                                         scheme{ray_form::streamline, interpolation::trilinear, integrator::euler},
-                                         scheme{ray_form::streamline, interpolation::bspline, integrator::rk2}));
+INSTANTIATE_TEST_SUITE_P(
+    Schemes, GeodesicCpuIsEquivalentToReference,
+    testing::Values(ray_scheme{ray_form::hamiltonian, interpolation::trilinear, integrator::euler},
+                    ray_scheme{ray_form::hamiltonian, interpolation::trilinear, integrator::rk2},
+                    ray_scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk2_frozen},
+                    ray_scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk2},
+                    ray_scheme{ray_form::hamiltonian, interpolation::bspline, integrator::rk4},
+                    ray_scheme{ray_form::christoffel, interpolation::trilinear, integrator::euler},
+                    ray_scheme{ray_form::christoffel, interpolation::trilinear, integrator::rk2_frozen},
+                    ray_scheme{ray_form::christoffel, interpolation::trilinear, integrator::rk2},
+                    ray_scheme{ray_form::christoffel, interpolation::bspline, integrator::rk4},
+                    ray_scheme{ray_form::streamline, interpolation::trilinear, integrator::rk4},
+                    ray_scheme{ray_form::streamline, interpolation::trilinear, integrator::euler},
+                    ray_scheme{ray_form::streamline, interpolation::bspline, integrator::rk2}));
 
 }  // namespace

@@ -3,15 +3,14 @@
 #include <set>
 
 #include "tests/geodesic/reference/geodesic_scores.hpp"
-#include "tests/support/geodesic_mosaic.hpp"
+#include "tests/geodesic/support/geodesic_mosaic.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 
 using namespace voxherd;
 using namespace voxherd::reference;
 using namespace voxherd::geodesic;
-
-const device two_threads{backend::cpu, 2, 0};
 
 /// All points of each fibre, which has a point per step: element f.
 std::vector<std::vector<vec3>> all_points(tracking_case& test, const score_table& scores) {

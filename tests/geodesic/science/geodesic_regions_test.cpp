@@ -4,15 +4,14 @@
 #include <set>
 
 #include "tests/geodesic/reference/geodesic_scores.hpp"
-#include "tests/support/geodesic_mosaic.hpp"
+#include "tests/geodesic/support/geodesic_mosaic.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 
 using namespace voxherd;
 using namespace voxherd::reference;
 using namespace voxherd::geodesic;
-
-const device two_threads{backend::cpu, 2, 0};
 
 voxel_index find_voxel(const vec3& x) { return {std::lround(x[0]), std::lround(x[1]), std::lround(x[2])}; }
 
@@ -118,7 +117,7 @@ TEST_P(Mosaic, AgreesWithTheReference) {
   auto settings = rays_along_axes(c.form, c.reading, integrator::rk2, 1.3, 25);
   settings.two_way = c.two_way;
   settings.ordered = c.ordered;
-  settings.min_radius_mm = c.min_radius_mm;
+  if (c.min_radius_mm > 0) settings.min_cosine = cosine_on_circle(settings.step_mm, c.min_radius_mm);
   settings.min_FA = c.min_FA;
   settings.max_drift = c.max_drift;
   settings.includes = c.includes;
@@ -227,7 +226,7 @@ std::vector<ray_start> ring_starts() {
 TEST(GeodesicStops, CurvatureOnCirclesTighterThanAllowed) {
   const auto image = sampled(rings, {{61, 61, 21}, identity3, {}});
   auto settings = rays_along_axes(ray_form::streamline, interpolation::bspline, integrator::rk4, 0.5, 20);
-  settings.min_radius_mm = 7.25f;
+  settings.min_cosine = cosine_on_circle(settings.step_mm, 7.25f);
   const score_table scores = tracking_case(two_threads, image, ring_starts(), settings).score();
   for (std::size_t i = 0; i < 20; ++i) {
     const bool tight = 3 + 0.5 * double(i) < 7.25;

@@ -4,16 +4,14 @@
 
 #include "tests/geodesic/reference/geodesic_case.hpp"
 #include "tests/geodesic/reference/geodesic_reference.hpp"
+#include "tests/geodesic/support/geodesic_setting.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 
 using namespace voxherd;
 using namespace voxherd::reference;
 using namespace voxherd::geodesic;
-
-const device two_threads{backend::cpu, 2, 0};
-const pullback_field pullback;
-const sampling_grid cube{{64, 64, 64}, identity3, {}};
 
 ray_settings busy_settings() {
   auto s = rays_along_axes(ray_form::hamiltonian, interpolation::bspline, integrator::rk2, 0.4, 90);

@@ -3,13 +3,12 @@
 #include <cmath>
 #include <random>
 
-#include "kernels/geodesic/finsler4.hpp"
-#include "kernels/geodesic/finsler4_convexity.hpp"
+#include "kernels/tensor_field/finsler4.hpp"
 
 namespace {
 
 using namespace voxherd;
-using namespace voxherd::geodesic;
+using namespace voxherd::tensor_field;
 using vector = double[3];
 using matrix = double[6];
 using quartic = double[quartic_size];
@@ -129,7 +128,7 @@ TEST_F(Finsler4, FundamentalTensorIsHalfTheHessianOfTheSquaredNorm) {
 }
 
 /// v, and the acceleration that Christoffel symbols give for a metric and its derivatives.
-void christoffel_acceleration(const matrix& g, const matrix (&dg)[3], const vector& v, vector& a) {
+void lagrangian_acceleration(const matrix& g, const matrix (&dg)[3], const vector& v, vector& a) {
   vector w = {};
   for (int k = 0; k < 3; ++k) {
     vector gv;
@@ -159,7 +158,7 @@ TEST_F(Finsler4, AccelerationIsChristoffelsForTheSquareOfAMetric) {
 
     vector a, expected;
     finsler4_acceleration(t, dt, v, a);
-    christoffel_acceleration(g, dg, v, expected);
+    lagrangian_acceleration(g, dg, v, expected);
 
     const double size = std::sqrt(dot(expected, expected));
     for (int i = 0; i < 3; ++i) EXPECT_NEAR(a[i], expected[i], 1e-11 * size);

@@ -1,4 +1,4 @@
-#include "kernels/geodesic/finsler_fit.hpp"
+#include "kernels/tensor/quartic_fit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,18 +7,18 @@
 #include <random>
 #include <stdexcept>
 
-#include "kernels/geodesic/finsler4_convexity.hpp"
+#include "kernels/tensor_field/finsler4.hpp"
 #include "tests/geodesic/reference/finsler_case.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 
 using namespace voxherd;
-using namespace voxherd::geodesic;
+using namespace voxherd::tensor_field;
 using reference::fitted;
 using reference::make_signals;
 using reference::one_shell;
 
-const device two_threads{backend::cpu, 2, 0};
 constexpr std::array<double, 3> x_axis{1, 0, 0}, y_axis{0, 1, 0}, z_axis{0, 0, 1}, diagonal{1, 1, 0},
     other_diagonal{1, -1, 0};
 

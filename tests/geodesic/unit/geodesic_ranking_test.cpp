@@ -9,16 +9,15 @@
 
 #include "kernels/geodesic/pair_work.hpp"
 #include "tests/geodesic/reference/ranking_reference.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 
 using namespace voxherd;
 using namespace voxherd::geodesic;
 using reference::bundles;
-using places = std::vector<std::uint32_t>;
+using positions = std::vector<std::uint32_t>;
 
-const device one_thread{backend::cpu, 1, 0};
-const device two_threads{backend::cpu, 2, 0};
 const float none = std::numeric_limits<float>::quiet_NaN();
 
 /// The straight line from (x, y, 0) to (x + 11, y, 0), or back.
@@ -39,7 +38,7 @@ candidates of_one_pair(std::size_t count) {
 TEST(GeodesicRankingReference, RanksByPairThenDecreasingMeasureThenFibre) {
   const candidates c{{4, 5, 6, 7, 8, 9}, {1, 0, 1, 1, 1, 0}, {.5f, none, .75f, .5f, -1.f, -2.f}, {1, 1, 1, 1, 1, 1}};
 
-  EXPECT_EQ(reference::ranked(c), (places{5, 1, 2, 0, 3, 4}));
+  EXPECT_EQ(reference::ranked(c), (positions{5, 1, 2, 0, 3, 4}));
 }
 
 TEST(GeodesicRankingReference, KeepsByAverageDistanceInEitherDirection) {
@@ -50,7 +49,7 @@ TEST(GeodesicRankingReference, KeepsByAverageDistanceInEitherDirection) {
   add_line(sketches, 0, 1.9f, true);
   add_line(sketches, 0, 2.1f, true);
 
-  EXPECT_EQ(reference::distinct(c, {0, 1, 2, 3}, sketches, 0, 2), (places{0, 3}));
+  EXPECT_EQ(reference::distinct(c, {0, 1, 2, 3}, sketches, 0, 2), (positions{0, 3}));
 }
 
 TEST(GeodesicRanking, IsEquivalentToReference) {
@@ -136,7 +135,7 @@ TEST(GeodesicRanking, KeepsTheSameForATeamOfManyLanes) {
 TEST(GeodesicRanking, LeavesEqualMeasuresInTheOrderOfTheirFibres) {
   const candidates c{{30, 10, 20, 40}, {0, 0, 0, 0}, {0.f, -0.f, 0.f, 1e-30f}, {1, 1, 1, 1}};
 
-  EXPECT_EQ(ranked(two_threads, c), (places{3, 1, 2, 0}));
+  EXPECT_EQ(ranked(two_threads, c), (positions{3, 1, 2, 0}));
 }
 
 TEST(GeodesicRanking, PutsNanMeasuresLast) {
@@ -146,7 +145,7 @@ TEST(GeodesicRanking, PutsNanMeasuresLast) {
   const auto order = ranked(two_threads, c);
   const auto summaries = summarise(two_threads, c, order, 2);
 
-  EXPECT_EQ(order, (places{3, 1, 0, 2, 4}));
+  EXPECT_EQ(order, (positions{3, 1, 0, 2, 4}));
   EXPECT_EQ(summaries[0].count, 4u);
   EXPECT_EQ(summaries[0].best, infinite);
   EXPECT_TRUE(std::isnan(summaries[1].best));
@@ -181,7 +180,7 @@ TEST(GeodesicRanking, TreatsReversedFibresAsTheSame) {
   add_line(sketches, 0, 0.5f, true);
   add_line(sketches, 0, 30, true);
 
-  EXPECT_EQ(distinct(two_threads, c, places{0, 1, 2}, sketches, 0, 2), (places{0, 2}));
+  EXPECT_EQ(distinct(two_threads, c, positions{0, 1, 2}, sketches, 0, 2), (positions{0, 2}));
 }
 
 TEST(GeodesicRanking, ComparesOnlyWithinOnePair) {
@@ -190,7 +189,7 @@ TEST(GeodesicRanking, ComparesOnlyWithinOnePair) {
   std::vector<float> sketches;
   for (int i = 0; i < 4; ++i) add_line(sketches, 0, 0);
 
-  EXPECT_EQ(distinct(two_threads, c, places{0, 1, 2, 3}, sketches, 0, 2), (places{0, 2}));
+  EXPECT_EQ(distinct(two_threads, c, positions{0, 1, 2, 3}, sketches, 0, 2), (positions{0, 2}));
 }
 
 TEST(GeodesicRanking, KeepsTheRequestedNumber) {
@@ -198,7 +197,7 @@ TEST(GeodesicRanking, KeepsTheRequestedNumber) {
   std::vector<float> sketches;
   for (int i = 0; i < 300; ++i) add_line(sketches, 0, 5 * static_cast<float>(i / 2));
 
-  EXPECT_EQ(distinct(two_threads, c, ranked(two_threads, c), sketches, 3, 2), (places{0, 2, 4}));
+  EXPECT_EQ(distinct(two_threads, c, ranked(two_threads, c), sketches, 3, 2), (positions{0, 2, 4}));
   EXPECT_EQ(distinct(two_threads, c, ranked(two_threads, c), sketches, 0, 2).size(), 150u);
 }
 
@@ -216,7 +215,7 @@ TEST(GeodesicRanking, KeepsOneAtExactlyTheGivenDistance) {
   add_line(sketches, 0, 0);
   add_line(sketches, 0, 2);
 
-  EXPECT_EQ(distinct(two_threads, c, places{0, 1}, sketches, 0, 2), (places{0, 1}));
+  EXPECT_EQ(distinct(two_threads, c, positions{0, 1}, sketches, 0, 2), (positions{0, 1}));
 }
 
 TEST(GeodesicRanking, TreatsNanSketchesAsNearToNothing) {
@@ -224,13 +223,13 @@ TEST(GeodesicRanking, TreatsNanSketchesAsNearToNothing) {
   std::vector<float> sketches;
   for (int i = 0; i < 3; ++i) add_line(sketches, 0, i == 0 ? none : 0);
 
-  EXPECT_EQ(distinct(two_threads, c, places{0, 1, 2}, sketches, 0, 2), (places{0, 1}));
+  EXPECT_EQ(distinct(two_threads, c, positions{0, 1, 2}, sketches, 0, 2), (positions{0, 1}));
 }
 
 TEST(GeodesicRanking, RejectsArraysOfDifferentLengths) {
   candidates c = of_one_pair(3);
-  EXPECT_THROW(distinct(two_threads, c, places{0, 1, 2}, std::vector<float>(10), 0, 2), std::invalid_argument);
-  EXPECT_THROW(summarise(two_threads, c, places{0, 1, 2}, 0), std::invalid_argument);
+  EXPECT_THROW(distinct(two_threads, c, positions{0, 1, 2}, std::vector<float>(10), 0, 2), std::invalid_argument);
+  EXPECT_THROW(summarise(two_threads, c, positions{0, 1, 2}, 0), std::invalid_argument);
   c.measure.pop_back();
   EXPECT_THROW(ranked(two_threads, c), std::invalid_argument);
 }

@@ -8,6 +8,7 @@
 
 #include "tests/geodesic/reference/geodesic_fields.hpp"
 #include "tests/geodesic/reference/geodesic_reading.hpp"
+#include "tests/geodesic/support/geodesic_setting.hpp"
 
 namespace {
 
@@ -23,19 +24,18 @@ void expect_near(const vec3& a, const vec3& b, double tolerance) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(a[i], b[i], tolerance) << "component " << i;
 }
 
-const mat3 slanted{{{1.0, 0.3, -0.2}, {0.3, 0.7, 0.1}, {-0.2, 0.1, 0.5}}};
+const mat3 oblate{{{1.0, 0.3, -0.2}, {0.3, 0.7, 0.1}, {-0.2, 0.1, 0.5}}};
 const hyperbolic_field half_space(32);
 const ball_field ball(50, {1, 2, 3});
 const fish_eye_field fish_eye(20, 1.5, {3, -2, 1});
-const pullback_field pullback;
-const helix_field helix(1, 0.2, 12, {2, 1, 0});
+const helix_field shallow_helix(1, 0.2, 12, {2, 1, 0});
 
 struct named_field {
   const char* name;
   const solved_field& field;
   vec3 place;
 };
-const constant_field constant(slanted);
+const constant_field constant(oblate);
 const named_field solved[] = {{"constant", constant, {3, 4, 5}},
                               {"half space", half_space, {3, 4, 30}},
                               {"ball", ball, {11, -6, 9}},
@@ -65,8 +65,8 @@ TEST(GeodesicFields, DerivativesAreThoseOfTheTensors) {
     SCOPED_TRACE(name);
     check(field, place);
   }
-  check(helix, {7, 5, 4});
-  check(scaled_formula(helix, 3), {7, 5, 4});
+  check(shallow_helix, {7, 5, 4});
+  check(scaled_formula(shallow_helix, 3), {7, 5, 4});
 }
 
 TEST(GeodesicFields, TensorsByHand) {
@@ -83,8 +83,8 @@ TEST(GeodesicFields, TensorsByHand) {
   EXPECT_NEAR(D[0][2], 30 * k * k, 1e-15);
   EXPECT_NEAR(D[1][1], 36 * k * k + 0.2, 1e-15);
   // At 3 to the right of the axis t = (0, 3, 12) / sqrt(153).
-  EXPECT_NEAR(helix.D({5, 1, 7})[1][1], 0.2 + 0.8 * 9 / 153, 1e-15);
-  EXPECT_NEAR(helix.D({5, 1, 7})[1][2], 0.8 * 36 / 153, 1e-15);
+  EXPECT_NEAR(shallow_helix.D({5, 1, 7})[1][1], 0.2 + 0.8 * 9 / 153, 1e-15);
+  EXPECT_NEAR(shallow_helix.D({5, 1, 7})[1][2], 0.8 * 36 / 153, 1e-15);
 }
 
 TEST(GeodesicFields, HyperbolicEndByTheFormulaOfTheSemicircle) {
@@ -152,11 +152,11 @@ TEST(GeodesicFields, MetricLengthOfTheCurveIsTheDistance) {
 
 TEST(GeodesicFields, HelixRaysKeepTheInvariants) {
   const vec3 x0{9, 4, 3}, u0 = unit({-0.4, 0.7, 0.5});
-  const vec3 v0 = 1 / std::sqrt(form(u0, inverse(helix.D(x0)), u0)) * u0;
-  const auto before = helix.ray_invariants(x0, inverse(helix.D(x0)) * v0);
-  const auto at = [&](double L) { return helix.end_of_metric_length(x0, u0, L); };
+  const vec3 v0 = 1 / std::sqrt(form(u0, inverse(shallow_helix.D(x0)), u0)) * u0;
+  const auto before = shallow_helix.ray_invariants(x0, inverse(shallow_helix.D(x0)) * v0);
+  const auto at = [&](double L) { return shallow_helix.end_of_metric_length(x0, u0, L); };
   const vec3 v = 0.5e4 * (at(15 + 1e-4) - at(15 - 1e-4));
-  const auto after = helix.ray_invariants(at(15), inverse(helix.D(at(15))) * v);
+  const auto after = shallow_helix.ray_invariants(at(15), inverse(shallow_helix.D(at(15))) * v);
   EXPECT_NEAR(before.energy, 1, 1e-12);
   EXPECT_NEAR(after.energy, 1, 1e-6);
   EXPECT_NEAR(after.p_theta, before.p_theta, 1e-6 * norm(x0));
@@ -193,20 +193,20 @@ TEST(GeodesicFields, LogNoiseKeepsTensorsPositiveAndHasItsDeviation) {
 
 TEST(GeodesicReading, SplineCoefficientsByHand) {
   // 4 c0 + 2 c1 = 0, c0 + 4 c1 + c2 = 6, 2 c1 + 4 c2 = 0: c1 = 2, c0 = c2 = -1.
-  const auto c = spline_coefficients({0, 1, 0});
+  const auto c = tridiagonal_coefficients({0, 1, 0});
   EXPECT_NEAR(c[0], -1, 1e-15);
   EXPECT_NEAR(c[1], 2, 1e-15);
   EXPECT_NEAR(c[2], -1, 1e-15);
 }
 
-const sampling_grid oblique{{9, 10, 11}, {{{1.2, 0.3, 0}, {-0.2, 0.9, 0.1}, {0, 0.1, 1.5}}}, {3, 4, 30}};
+const sampling_grid tilted{{9, 10, 11}, {{{1.2, 0.3, 0}, {-0.2, 0.9, 0.1}, {0, 0.1, 1.5}}}, {3, 4, 30}};
 
 TEST(GeodesicReading, ReturnsTheSamplesAtVoxelCentres) {
-  const auto image = sampled(pullback, oblique);
+  const auto image = sampled(pullback, tilted);
   for (const auto how : {interpolation::trilinear, interpolation::bspline}) {
     const sampled_reader reader(image, how, inverse_derivatives::of_reading);
     for (const vec3& voxel : {vec3{0, 0, 0}, vec3{8, 9, 10}, vec3{3, 9, 4}}) {
-      const mat3 D = reader.at(oblique.world(voxel)).D, exact = pullback.D(oblique.world(voxel));
+      const mat3 D = reader.at(tilted.world(voxel)).D, exact = pullback.D(tilted.world(voxel));
       for (std::size_t row = 0; row < 3; ++row) expect_near(D[row], exact[row], 2e-7);
     }
   }
@@ -222,8 +222,8 @@ class sloping final : public tensor_formula {
 
 TEST(GeodesicReading, TrilinearIsExactForLinearFieldsOnObliqueGrids) {
   const sloping f;
-  const sampled_reader reader(sampled(f, oblique), interpolation::trilinear, inverse_derivatives::of_reading);
-  const vec3 x = oblique.world({3.3, 4.6, 7.9});
+  const sampled_reader reader(sampled(f, tilted), interpolation::trilinear, inverse_derivatives::of_reading);
+  const vec3 x = tilted.world({3.3, 4.6, 7.9});
   const field_values v = reader.at(x);
   for (std::size_t row = 0; row < 3; ++row) {
     expect_near(v.D[row], f.D(x)[row], 1e-5);
@@ -232,10 +232,10 @@ TEST(GeodesicReading, TrilinearIsExactForLinearFieldsOnObliqueGrids) {
 }
 
 TEST(GeodesicReading, DerivativesAreThoseOfTheInterpolation) {
-  const auto image = sampled(pullback, oblique);
+  const auto image = sampled(pullback, tilted);
   for (const auto how : {interpolation::trilinear, interpolation::bspline}) {
     const sampled_reader reader(image, how, inverse_derivatives::of_reading);
-    const vec3 x = oblique.world({3.3, 4.6, 7.9});
+    const vec3 x = tilted.world({3.3, 4.6, 7.9});
     for (std::size_t k = 0; k < 3; ++k) {
       vec3 e{};
       e[k] = 1e-5;
@@ -254,7 +254,7 @@ TEST(GeodesicReading, SplineReadsCubicPolynomialsAwayFromTheEnds) {
   std::vector<double> f;
   const auto cubic = [](double x) { return 1 + 0.1 * x - 0.02 * x * x + 3e-4 * x * x * x; };
   for (int i = 0; i < 40; ++i) f.push_back(cubic(i));
-  const auto c = spline_coefficients(f);
+  const auto c = tridiagonal_coefficients(f);
   const auto at = [&](int i, double t) {
     const double s = 1 - t;
     const auto j = std::size_t(i);
@@ -341,14 +341,15 @@ INSTANTIATE_TEST_SUITE_P(Schemes, GeodesicReferenceOrder,
 
 TEST(GeodesicReference, EndsWhereTheHelixSays) {
   const vec3 x0{9, 4, 3}, u0{-0.4, 0.7, 0.5};
-  const auto ray = walk(formula_reader(helix), x0, u0, {ray_form::hamiltonian, integrator::rk4, 0.05, 300});
-  expect_near(ray.back().place, helix.end_of_metric_length(x0, u0, ray.back().metric_length), 1e-6);
+  const auto ray = walk(formula_reader(shallow_helix), x0, u0, {ray_form::hamiltonian, integrator::rk4, 0.05, 300});
+  expect_near(ray.back().place, shallow_helix.end_of_metric_length(x0, u0, ray.back().metric_length), 1e-6);
 }
 
 TEST(GeodesicReference, StreamlinesFollowTheHelix) {
   const vec3 x0{2 + 5, 1, 0};  // 5 from the axis: a turn in z' / theta' = b
-  const auto ray = walk(formula_reader(helix), x0, {0, 0, 1}, {ray_form::streamline, integrator::rk4, 0.1, 130});
-  // A helix of 13 mm length with r = 5, b = 12 rises 12 mm and turns by 1 radian.
+  const auto ray =
+      walk(formula_reader(shallow_helix), x0, {0, 0, 1}, {ray_form::streamline, integrator::rk4, 0.1, 130});
+  // A shallow_helix of 13 mm length with r = 5, b = 12 rises 12 mm and turns by 1 radian.
   expect_near(ray.back().place, {2 + 5 * std::cos(1), 1 + 5 * std::sin(1), 12}, 1e-6);
 }
 

@@ -1,4 +1,4 @@
-#include "src/analyses/geodesic/regions.hpp"
+#include "src/analyses/geodesic/inputs.hpp"
 
 #include <gtest/gtest.h>
 

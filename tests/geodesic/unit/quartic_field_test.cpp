@@ -3,19 +3,18 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "kernels/geodesic/finsler4_convexity.hpp"
+#include "kernels/tensor_field/finsler4.hpp"
 #include "tests/geodesic/reference/finsler_case.hpp"
 #include "tests/geodesic/reference/geodesic_field_case.hpp"
 #include "tests/geodesic/reference/quartic_field_case.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 
 using namespace voxherd;
-using namespace voxherd::geodesic;
+using namespace voxherd::tensor_field;
 using reference::norms_of_tensors;
 using reference::uneven_tensors;
-
-const device two_threads{backend::cpu, 2, 0};
 
 TEST(QuarticFieldCpu, OfTensorsIsTheirMetric) {
   reference::expect_quartic_field_of_tensors_to_be_their_metric(two_threads, metric_kind::inverse);

@@ -8,7 +8,7 @@
 
 #include "core/failure.hpp"
 #include "src/io/fingerprint.hpp"
-#include "tests/support/crafted_nifti.hpp"
+#include "tests/io/support/crafted_nifti.hpp"
 
 namespace voxherd {
 namespace {
@@ -20,12 +20,10 @@ using testing::write_file;
 class NotedInputs : public ::testing::Test {
  protected:
   NotedInputs() {
-    forget_inputs();
     write_file(path_, bytes(5000, 'a'));
-    (void)fingerprint(path_);
+    inputs_["dwi"] = fingerprint(path_);
     wait_for_another_time();
   }
-  ~NotedInputs() override { forget_inputs(); }
 
   /// File systems keep times in steps of a few milliseconds.
   void wait_for_another_time() const {
@@ -42,7 +40,7 @@ class NotedInputs : public ::testing::Test {
 
   std::string refusal() const {
     try {
-      check_noted_inputs();
+      check_inputs(inputs_);
     } catch (const failure& f) {
       EXPECT_EQ(f.status, exit_status::disk);
       return f.what();
@@ -52,6 +50,7 @@ class NotedInputs : public ::testing::Test {
 
   scratch_folder folder_;
   const std::string path_ = folder_ / "data.nii";
+  nlohmann::json inputs_;
 };
 
 TEST_F(NotedInputs, UnchangedAndTouchedFilesAreAccepted) {
@@ -80,10 +79,14 @@ TEST_F(NotedInputs, AnotherSizeOrAnotherFileOfTheSameNameIsNoticed) {
   EXPECT_NE(refusal().find("found 5000 bytes"), std::string::npos);
 }
 
-TEST_F(NotedInputs, FilesOfAnEarlierRunAreForgotten) {
-  rewrite_in_place({'b'});
-  forget_inputs();
+TEST_F(NotedInputs, EachOfSeveralFilesIsCompared) {
+  const std::string other = folder_ / "other.nii";
+  write_file(other, bytes(10, 'c'));
+  inputs_ = {{"series", fingerprint(std::vector<std::string>{other, path_})}};
+  wait_for_another_time();
   EXPECT_EQ(refusal(), "");
+  rewrite_in_place({'b'});
+  EXPECT_EQ(refusal().rfind(path_ + ": was changed during the run", 0), 0U);
 }
 
 }  // namespace

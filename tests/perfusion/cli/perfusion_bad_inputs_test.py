@@ -34,14 +34,14 @@ class BadInputs(PerfusionJobs):
     # The series and its frames
 
     def test_a_missing_series_time_or_input_is_requested(self):
-        self.assert_rejected(USAGE, "--dynamic FILE is missing", scan=self.given(dynamic=None))
+        self.assert_rejected(USAGE, "--dynamic FILE ... is missing", scan=self.given(dynamic=None))
         self.assert_rejected(USAGE, "(--times FILE | --spacing S) is missing", scan=self.given(times=None))
-        self.assert_rejected(USAGE, "--spacing has no meaning with --times", "--spacing", "2")
-        self.assert_rejected(USAGE, "neither --arterial-voi nor --arterial-curve", scan=self.given(arterial_voi=None))
-        self.assert_rejected(USAGE, "or give --model arterial", scan=self.given(portal_voi=None))
-        self.assert_rejected(USAGE, "--arterial-voi has no meaning with --curves", "--curves", self.study.path("inputs.csv"))
-        self.assert_rejected(USAGE, "--arterial-curve has no meaning with --arterial-voi", "--arterial-curve", "x")
-        self.assert_rejected(USAGE, "--portal-voi has no meaning with --model arterial", "--model", "arterial")
+        self.assert_rejected(USAGE, "--times and --spacing exclude each other", "--spacing", "2")
+        self.assert_rejected(USAGE, "(--arterial-voi FILE | --arterial-curve FILE) is missing", scan=self.given(arterial_voi=None))
+        self.assert_rejected(USAGE, "(with --model dual) is missing", scan=self.given(portal_voi=None))
+        self.assert_rejected(USAGE, "--arterial-voi and --curves exclude each other", "--curves", self.study.path("inputs.csv"))
+        self.assert_rejected(USAGE, "--arterial-voi and --arterial-curve exclude each other", "--arterial-curve", "x")
+        self.assert_rejected(USAGE, "--portal-voi has no meaning without --model dual", "--model", "arterial")
 
     def test_missing_files_are_named(self):
         for option in ("dynamic", "times", "mask", "arterial_voi", "portal_voi"):
@@ -114,7 +114,7 @@ class BadInputs(PerfusionJobs):
         self.assert_rejected(USAGE, "expected the first and the last frame", *ct, "--baseline", "5")
         self.assert_rejected(USAGE, "expected the first and the last frame", *ct, "--baseline", "5,2")
         self.assert_rejected(BAD_DATA, "all of these frames are skipped", *ct, "--baseline", "1,2", "--skip-frames", "0-3")
-        self.assert_rejected(USAGE, "--baseline has no meaning with --signal concentration", "--baseline", "0,3")
+        self.assert_rejected(USAGE, "--baseline has no meaning without --signal linear or spgr or ct", "--baseline", "0,3")
 
     def test_a_curve_that_rises_immediately_has_no_baseline(self):
         late = self.image("late.nii", self.study.concentration[..., 9:])
@@ -188,7 +188,7 @@ class BadInputs(PerfusionJobs):
         self.assert_rejected(USAGE, "also needs --t1, --t1-map or --vfa", *SPGR)
         self.assert_rejected(USAGE, "2 of --t1, --t1-map, --vfa given", *SPGR, "--t1", "0.6", "--t1-map", "x.nii")
         self.assert_rejected(USAGE, "--t1-blood is missing", *SPGR, "--t1", "0.6")
-        self.assert_rejected(USAGE, "--relaxivity has no meaning with --signal ct", "--signal", "ct", "--relaxivity", "4")
+        self.assert_rejected(USAGE, "--relaxivity has no meaning without --signal linear or spgr", "--signal", "ct", "--relaxivity", "4")
         self.assert_rejected(USAGE, "--tr has no meaning with --signal linear", "--signal", "linear", "--relaxivity", "4", "--tr", "4",
                      "--t1", "0.6", "--t1-blood", "1.4")
         self.assert_rejected(USAGE, "--t1 0.001: expected 0.01 to 10", *SPGR, "--t1", "0.001")
@@ -233,7 +233,7 @@ class BadInputs(PerfusionJobs):
 
     def test_meaningless_combinations_are_rejected(self):
         self.assert_rejected(USAGE, "--tolerance has no meaning without --solver simplex", "--tolerance", "1e-6")
-        self.assert_rejected(USAGE, "--bounded has no meaning with --solver varpro", "--solver", "varpro", "--bounded", "no")
+        self.assert_rejected(USAGE, "--bounded has no meaning without --solver lm or simplex", "--solver", "varpro", "--bounded", "no")
         self.assert_rejected(USAGE, "--bounds has no meaning without bounds", "--solver", "simplex", "--bounds", "ka=0:1")
         self.assert_rejected(USAGE, "--delay-window has no meaning without --delays two-stage", "--delay-window", "1")
         self.assert_rejected(USAGE, "both delays are fixed", "--delays", "two-stage", "--fix", "tau_a=0,tau_p=0")

@@ -161,7 +161,7 @@ class LiverPhantom(unittest.TestCase):
         for name, *options in (("clean", "--noise", "none"), ("gaussian", "--noise", "gaussian", "--cnr", "20"),
                                ("rician", "--noise", "rician", "--cnr", "20"),
                                ("again", "--noise", "gaussian", "--cnr", "20"),
-                               ("other", "--noise", "gaussian", "--cnr", "20", "--seed", "2")):
+                               ("other", "--noise", "gaussian", "--cnr", "20", "--random-seed", "2")):
             self.make(name, *options)
         liver = self.image("clean", "liver.nii.gz") > 0
         clean = self.image("clean", "dce.nii")

@@ -1,13 +1,12 @@
+#include "tests/perfusion/support/perfusion_convolved_fits.hpp"
+#include "tests/support/devices.hpp"
 #include "tests/support/gpu_test.hpp"
-#include "tests/support/perfusion_convolved_fits.hpp"
 
 namespace {
 
 using namespace voxherd;
 using namespace voxherd::perfusion;
-using namespace voxherd::perfusion::reference;
-
-const device one_thread{backend::cpu, 1, 0};
+using namespace voxherd::perfusion::convolutions;
 
 class BlockFftCuda : public gpu_test {};
 

@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "kernels/perfusion/paper/block_fft_model.hpp"
-#include "kernels/perfusion/thread_team.hpp"
 
 /// Input curves and slow sums for the tests of convolutions.
-namespace voxherd::perfusion::reference {
+namespace voxherd::perfusion::convolutions {
 
 /// Smooth curves of a bolus with some noise, not zero at the first frame.
 inline time_course test_course(int frames, double spacing_s) {
@@ -66,4 +65,4 @@ inline double relative_error(const std::vector<double>& found, const std::vector
   return worst / most;
 }
 
-}  // namespace voxherd::perfusion::reference
+}  // namespace voxherd::perfusion::convolutions

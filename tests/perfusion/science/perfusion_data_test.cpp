@@ -3,6 +3,7 @@
 #include "tests/perfusion/reference/perfusion_case.hpp"
 #include "tests/perfusion/reference/perfusion_claims.hpp"
 #include "tests/perfusion/reference/perfusion_data.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 
@@ -15,7 +16,6 @@ class PerfusionData : public testing::Test {
   void SetUp() override {
     if (!perfusion_data::is_available()) GTEST_SKIP() << "no data in " << perfusion_data::folder();
   }
-  const device two_threads{backend::cpu, 2, 0};
 };
 
 TEST_F(PerfusionData, PaperSimplexAgreesWithIndependentCode) {

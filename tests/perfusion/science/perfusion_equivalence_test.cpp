@@ -2,14 +2,13 @@
 
 #include "tests/perfusion/reference/perfusion_case.hpp"
 #include "tests/perfusion/reference/perfusion_signals.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 
 using namespace voxherd;
 using namespace voxherd::reference;
 using namespace voxherd::perfusion;
-
-const device two_threads{backend::cpu, 2, 0};
 
 class PerfusionCpu : public testing::TestWithParam<fit_variant> {};
 

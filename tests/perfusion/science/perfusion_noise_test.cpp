@@ -10,6 +10,7 @@
 #include "tests/perfusion/reference/perfusion_data.hpp"
 #include "tests/perfusion/reference/perfusion_reference_fit.hpp"
 #include "tests/perfusion/reference/perfusion_run.hpp"
+#include "tests/support/devices.hpp"
 
 /// Wang & Cao 2012, section 2.4 and table 3: repeated fits of one truth with noise. CNR is the signal's peak over the
 /// noise's standard deviation; 128 frames, 1000 repeats.
@@ -29,8 +30,6 @@ struct spread {
   perfusion_parameters mean{}, sd{};  ///< ml/100 g/min, s
 };
 
-double peak(const std::vector<double>& curve) { return *std::max_element(curve.begin(), curve.end()); }
-
 class PerfusionNoise : public testing::Test {
  protected:
   void SetUp() override {
@@ -45,7 +44,7 @@ class PerfusionNoise : public testing::Test {
   }
 
   std::vector<double> noisy(std::vector<double> values, double cnr) {
-    const double sd = peak(values) / cnr;
+    const double sd = *std::max_element(values.begin(), values.end()) / cnr;
     for (double& v : values) v += sd * normal(draw);
     return values;
   }
@@ -78,7 +77,8 @@ class PerfusionNoise : public testing::Test {
   /// The smallest standard deviation of an unbiased fit (Cramer-Rao bound), with clean inputs.
   perfusion_parameters min_deviations(discretisation_kind how, double cnr) const {
     const auto inverse = inverse_information(frames, how, kernel_units(truth), {});
-    const double sd = peak(perfusion_curve(frames, how, kernel_units(truth))) / cnr;
+    const auto clean = perfusion_curve(frames, how, kernel_units(truth));
+    const double sd = *std::max_element(clean.begin(), clean.end()) / cnr;
     perfusion_parameters least{};
     for (std::size_t k = 0; k < truth.size(); ++k) least[k] = sd * std::sqrt(inverse[k][k]);
     return map_units(least);
@@ -110,7 +110,6 @@ class PerfusionNoise : public testing::Test {
     for (std::size_t k = 0; k < p.size(); ++k) s.mean[k] += p[k], s.sd[k] += p[k] * p[k];
   }
 
-  const device two_threads{backend::cpu, 2, 0};
   const perfusion_parameters truth{400, 20, 100, 1, 2};
   time_course frames;
   std::mt19937_64 draw{2012};

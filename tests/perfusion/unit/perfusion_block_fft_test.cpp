@@ -12,7 +12,7 @@
 namespace {
 
 using namespace voxherd::perfusion;
-using reference::test_course, reference::direct_sum, reference::paper_curve, reference::relative_error;
+using namespace voxherd::perfusion::convolutions;
 
 std::vector<double> any_series(int frames) {
   std::mt19937_64 random(7);

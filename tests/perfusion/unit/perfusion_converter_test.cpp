@@ -13,7 +13,7 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<voxel_converter>);
 
-constexpr double degree = std::numbers::pi / 180;
+constexpr double radians_per_degree = std::numbers::pi / 180;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 /// The textbook equation, as printed.
@@ -29,7 +29,7 @@ conversion spoiled() {
   c.baseline_end = 2;
   c.relaxivity_per_mM_s = 4;
   c.repetition_s = 0.004;
-  c.flip_rad = 20 * degree;
+  c.flip_rad = 20 * radians_per_degree;
   c.t1_s = 0.8;
   return c;
 }
@@ -111,7 +111,7 @@ TEST(PerfusionConverter, FitsT1ToFlipAngles) {
   conversion c = spoiled();
   c.t1 = t1_source::flip_angles;
   c.flip_angles = 3;
-  c.t1_flip_rad = {2 * degree, 10 * degree, 20 * degree};
+  c.t1_flip_rad = {2 * radians_per_degree, 10 * radians_per_degree, 20 * radians_per_degree};
   c.t1_repetition_s = 0.006;
   const double R10 = 1 / 0.65;
   std::vector<float> row;

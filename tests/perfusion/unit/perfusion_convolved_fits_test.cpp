@@ -1,12 +1,12 @@
-#include "tests/support/perfusion_convolved_fits.hpp"
+#include "tests/perfusion/support/perfusion_convolved_fits.hpp"
+
+#include "tests/support/devices.hpp"
 
 namespace {
 
 using namespace voxherd;
 using namespace voxherd::perfusion;
-using namespace voxherd::perfusion::reference;
-
-const device two_threads{backend::cpu, 2, 0};
+using namespace voxherd::perfusion::convolutions;
 
 TEST(ConvolvedFits, AllConvolutionsGiveTheSameFit) {
   for (const int frames : {48, 75, 128}) {

@@ -7,15 +7,15 @@
 namespace {
 
 using namespace voxherd::perfusion;
-using reference::test_course, reference::paper_curve, reference::relative_error;
+using namespace voxherd::perfusion::convolutions;
 
-constexpr double trials[][parameter_count] = {{400. / 6000, 20. / 6000, 100. / 6000, 1, 2},
-                                              {1500. / 6000, 90. / 6000, 0, 11.2, 7.5},
-                                              {1. / 6000, 20. / 6000, 100. / 6000, 0, 3.2},
-                                              {60. / 6000, -5. / 6000, 30. / 6000, -1.3, -40.9}};
+constexpr double flow_trials[][parameter_count] = {{400. / 6000, 20. / 6000, 100. / 6000, 1, 2},
+                                                   {1500. / 6000, 90. / 6000, 0, 11.2, 7.5},
+                                                   {1. / 6000, 20. / 6000, 100. / 6000, 0, 3.2},
+                                                   {60. / 6000, -5. / 6000, 30. / 6000, -1.3, -40.9}};
 
 template <class Model>
-std::vector<double> curve_of(const Model& model, const double (&p)[parameter_count]) {
+std::vector<double> whole_curve(const Model& model, const double (&p)[parameter_count]) {
   std::vector<double> c;
   model.curve(p, [&](int i, double value) {
     EXPECT_EQ(static_cast<std::size_t>(i), c.size());
@@ -29,7 +29,8 @@ TEST(DirectModel, TheCurveIsThePapersForAnyNumberOfFrames) {
     const time_course t = test_course(frames, 120.0 / frames);
     const curves_table<double> curves(t);
     const direct_model<double, discretisation_kind::paper> direct(curves.view());
-    for (const auto& p : trials) EXPECT_LT(relative_error(curve_of(direct, p), paper_curve(t, p)), 1e-13) << frames;
+    for (const auto& p : flow_trials)
+      EXPECT_LT(relative_error(whole_curve(direct, p), paper_curve(t, p)), 1e-13) << frames;
   }
 }
 
@@ -38,8 +39,8 @@ TEST(DirectModel, TheExactCurveIsThatOfTheRecursion) {
     const curves_table<double> curves(test_course(frames, 1.7));
     const direct_model<double, discretisation_kind::exact> direct(curves.view());
     const recursion_model<double, discretisation_kind::exact> recursion(curves.view());
-    for (const auto& p : trials)
-      EXPECT_LT(relative_error(curve_of(direct, p), curve_of(recursion, p)), 1e-13) << frames;
+    for (const auto& p : flow_trials)
+      EXPECT_LT(relative_error(whole_curve(direct, p), whole_curve(recursion, p)), 1e-13) << frames;
   }
 }
 
@@ -50,7 +51,7 @@ TEST(DirectModel, TheCostIsTheSumOfSquaresOverCountedFrames) {
   const direct_model<double, discretisation_kind::paper> direct(curves.view());
   std::vector<float> y(48);
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = 0.01f * static_cast<float>(i % 11);
-  for (const auto& p : trials) {
+  for (const auto& p : flow_trials) {
     const auto c = paper_curve(t, p);
     double expected = 0;
     for (std::size_t i = 0; i < c.size(); ++i)
@@ -65,14 +66,14 @@ TEST(DirectModel, LanesHaveSeparateParameters) {
   const direct_model<double, discretisation_kind::exact> one(curves.view());
   const direct_model<double_lanes, discretisation_kind::exact> many(curves.view());
   double_lanes p[parameter_count];
-  const auto trial = [](std::size_t lane) -> auto& { return trials[lane % std::size(trials)]; };
+  const auto trial = [](std::size_t lane) -> auto& { return flow_trials[lane % std::size(flow_trials)]; };
   for (std::size_t i = 0; i < parameter_count; ++i) p[i] = double_lanes([&](auto lane) { return trial(lane)[i]; });
   std::vector<double_lanes> c;
   many.curve(p, [&](int, double_lanes value) { c.push_back(value); });
   for (std::size_t lane = 0; lane < double_lanes::size(); ++lane) {
     std::vector<double> own;
     for (const double_lanes& value : c) own.push_back(value[lane]);
-    EXPECT_LT(relative_error(own, curve_of(one, trial(lane))), 1e-12);
+    EXPECT_LT(relative_error(own, whole_curve(one, trial(lane))), 1e-12);
   }
 }
 

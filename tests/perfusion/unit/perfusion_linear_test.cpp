@@ -14,13 +14,13 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<linear_fitter<double>>);
 
-constexpr int frames = 40;
+constexpr int frames_per_voxel = 40;
 
 /// A bolus and its later, broader response at uneven times.
 time_course course() {
   time_course t;
   double now = 3;
-  for (int i = 0; i < frames; ++i) {
+  for (int i = 0; i < frames_per_voxel; ++i) {
     const double s = now - 3, after_a = std::max(s - 4, 0.0), after_p = std::max(s - 12, 0.0);
     t.time_s.push_back(now);
     t.arterial.push_back(after_a * std::exp(-after_a / 6) + 0.6 * (1 - std::exp(-after_a / 10)));
@@ -77,7 +77,7 @@ std::vector<std::array<double, 4>> equations(const time_course& t, const linear_
   return rows;
 }
 
-double sum_of_squares(const std::vector<std::array<double, 4>>& rows, const double* p) {
+double squared_error(const std::vector<std::array<double, 4>>& rows, const double* p) {
   double sum = 0;
   for (const auto& r : rows) sum += std::pow(r[3] - r[0] * p[kl] - r[1] * p[ka] - r[2] * p[kp], 2);
   return sum;
@@ -114,7 +114,7 @@ linear_fit<double> fit(const time_course& t, const fit_settings& s, const std::v
   return linear_fitter<double>(table.view(), s)({y.data(), 1});
 }
 
-const double truth[3] = {0.07, 0.004, 0.016};  // 420, 24, 96 ml/100 g/min
+const double true_flows[3] = {0.07, 0.004, 0.016};  // 420, 24, 96 ml/100 g/min
 
 TEST(PerfusionLinear, IntegratesDelayedInputs) {
   const time_course t = course();
@@ -134,9 +134,9 @@ TEST(PerfusionLinear, RecoversTheTruthOfCurvesThatSatisfyIt) {
   for (const bool bounded : {false, true}) {
     const auto s = settings(bounded);
     const linear_table table(t, 1.3, 2.2);
-    const auto f = fit(t, s, obedient(t, table.view(), truth));
+    const auto f = fit(t, s, obedient(t, table.view(), true_flows));
     EXPECT_FALSE(f.degenerate);
-    for (const int a : {kl, ka, kp}) EXPECT_NEAR(f.p[a] / truth[a], 1, 2e-5) << a;
+    for (const int a : {kl, ka, kp}) EXPECT_NEAR(f.p[a] / true_flows[a], 1, 2e-5) << a;
     EXPECT_EQ(f.p[tau_a], 1.3);
     EXPECT_EQ(f.p[tau_p], 2.2);
     EXPECT_NEAR(f.sum_of_squares, 0, 1e-10);
@@ -158,12 +158,12 @@ TEST(PerfusionLinear, ApproachesTheModelWithTheSquareOfTheInterval) {
     }
     const auto s = settings(false);
     const curves_table<double> curves(t);
-    const double p[parameter_count] = {truth[kl], truth[ka], truth[kp], 1.3, 2.2};
+    const double p[parameter_count] = {true_flows[kl], true_flows[ka], true_flows[kp], 1.3, 2.2};
     std::vector<float> y;
     recursion_model<double, discretisation_kind::exact>(curves.view()).curve(p, [&](int, double c) {
       y.push_back(static_cast<float>(c));
     });
-    const double error = std::fabs(fit(t, s, y).p[kl] / truth[kl] - 1);
+    const double error = std::fabs(fit(t, s, y).p[kl] / true_flows[kl] - 1);
     if (per_s == 1) {
       EXPECT_LT(error, 2e-3);
     } else {
@@ -177,14 +177,14 @@ TEST(PerfusionLinear, RespectsFixedParameters) {
   const time_course t = course();
   const linear_table table(t, 1.3, 2.2);
   for (const int fixed : {kl, ka, kp})
-    for (const double value : {0.0, truth[fixed]}) {
-      double p[3] = {truth[0], truth[1], truth[2]};
+    for (const double value : {0.0, true_flows[fixed]}) {
+      double p[3] = {true_flows[0], true_flows[1], true_flows[2]};
       p[fixed] = value;
       auto s = settings(false);
       fix(s.rules[static_cast<std::size_t>(fixed)], value);
       const auto f = fit(t, s, obedient(t, table.view(), p));
       EXPECT_EQ(f.p[fixed], value);
-      for (const int a : {kl, ka, kp}) EXPECT_NEAR(f.p[a], p[a], 2e-5 * truth[a]) << fixed << " " << a;
+      for (const int a : {kl, ka, kp}) EXPECT_NEAR(f.p[a], p[a], 2e-5 * true_flows[a]) << fixed << " " << a;
     }
 }
 
@@ -196,7 +196,7 @@ TEST(PerfusionLinear, IsTheLeastSquaresWithNoiseFreeOrBounded) {
   std::mt19937_64 draw(1);
   int at_bounds = 0, below_zero = 0;
   for (int voxel = 0; voxel < 300; ++voxel) {
-    auto y = obedient(t, table.view(), truth);
+    auto y = obedient(t, table.view(), true_flows);
     for (float& c : y) c += static_cast<float>(std::normal_distribution<>(0, 0.01 * (voxel % 10))(draw));
     y[9] = std::numeric_limits<float>::quiet_NaN();
     const auto rows = equations(t, table.view(), y);
@@ -206,7 +206,7 @@ TEST(PerfusionLinear, IsTheLeastSquaresWithNoiseFreeOrBounded) {
       s.rules[ka].most = 0.006;
       const auto f = fit(t, s, y);
       ASSERT_FALSE(f.degenerate);
-      EXPECT_NEAR(f.sum_of_squares / sum_of_squares(rows, f.p), 1, 1e-10);
+      EXPECT_NEAR(f.sum_of_squares / squared_error(rows, f.p), 1, 1e-10);
       for (std::size_t a = 0; a < 3; ++a) {
         double value, size;
         slope(rows, f.p, a, value, size);
@@ -238,7 +238,7 @@ TEST(PerfusionLinear, ReportsIdenticalInputs) {
   auto s = settings(true);
   s.rules[tau_p].start = s.rules[tau_a].start;
   const linear_table table(t, 1.3, 1.3);
-  const auto y = obedient(t, table.view(), truth);
+  const auto y = obedient(t, table.view(), true_flows);
   const auto f = fit(t, s, y);
   EXPECT_TRUE(f.degenerate);
   for (const int a : {kl, ka, kp}) EXPECT_EQ(f.p[a], 0);
@@ -253,14 +253,14 @@ TEST(PerfusionLinear, EveryLaneHasTheResultOfASingleVoxel) {
   const auto s = settings(true);
   const linear_table table(t, 1.3, 2.2);
   std::mt19937_64 draw(2);
-  std::vector<float> side_by_side(static_cast<std::size_t>(frames * count));
+  std::vector<float> side_by_side(static_cast<std::size_t>(frames_per_voxel * count));
   std::vector<std::vector<float>> single;
   for (int l = 0; l < count; ++l) {
-    const double p[3] = {truth[0] * (1 + 0.1 * l), truth[1] * (l % 3), truth[2]};
+    const double p[3] = {true_flows[0] * (1 + 0.1 * l), true_flows[1] * (l % 3), true_flows[2]};
     single.push_back(obedient(t, table.view(), p));
     for (float& c : single.back()) c += static_cast<float>(std::normal_distribution<>(0, 0.03)(draw));
-    if (l == 1) single.back().assign(frames, 0);
-    for (int i = 0; i < frames; ++i)
+    if (l == 1) single.back().assign(frames_per_voxel, 0);
+    for (int i = 0; i < frames_per_voxel; ++i)
       side_by_side[static_cast<std::size_t>(i * count + l)] = single.back()[static_cast<std::size_t>(i)];
   }
   const auto f = linear_fitter<lanes>(table.view(), s)({side_by_side.data(), count});

@@ -13,13 +13,13 @@ using namespace voxherd::reference;
 using namespace voxherd::perfusion;
 
 constexpr std::size_t frame_count = 41;
-constexpr double spacing_s = 1.9;
+constexpr double spaced_s = 1.9;
 
 /// Inputs that are zero neither at the first frame nor at the last, with five missing frames.
 time_course difficult_frames() {
   time_course f;
   for (std::size_t i = 0; i < frame_count; ++i) {
-    const double t = spacing_s * static_cast<double>(i);
+    const double t = spaced_s * static_cast<double>(i);
     f.time_s.push_back(7.5 + t);
     f.arterial.push_back(0.6 + 5 * t * std::exp(-t / 9) / 9);
     f.portal.push_back(0.2 + 2 * t * t * std::exp(-t / 14) / 196);
@@ -31,7 +31,7 @@ time_course difficult_frames() {
 /// Any parameters that a fit may reach: negative delays and flows, delays of complete frames or longer than the series,
 /// no decay.
 std::vector<perfusion_parameters> difficult_parameters() {
-  const double T = spacing_s, all = T * static_cast<double>(frame_count);
+  const double T = spaced_s, all = T * static_cast<double>(frame_count);
   std::vector<perfusion_parameters> list{
       {0.07, 0.003, 0.017, 1, 2},          {0.07, 0.003, 0.017, 0, 0},        {0.07, 0.003, 0.017, T, 3 * T},
       {0.07, 0.003, 0.017, -T, -2 * T},    {0.07, 0.003, 0.017, -0.4, 5.1},   {0.3, 0.02, 0.01, 4.4, -7.7},
@@ -120,7 +120,7 @@ void expect_equations_of_reference() {
   const recursion_model<Number, Kind> model(table.view());
   auto list = difficult_parameters();
   std::erase_if(list, [](const perfusion_parameters& p) {
-    const double a = p[tau_a] / spacing_s, b = p[tau_p] / spacing_s;
+    const double a = p[tau_a] / spaced_s, b = p[tau_p] / spaced_s;
     return std::fabs(a - std::round(a)) < 1e-4 || std::fabs(b - std::round(b)) < 1e-4;
   });
   ASSERT_GT(list.size(), 50U);
@@ -158,42 +158,48 @@ void expect_equations_of_reference() {
   }
 }
 
-constexpr auto exact = discretisation_kind::exact, paper = discretisation_kind::paper;
+constexpr auto exact_curves = discretisation_kind::exact, paper_curves = discretisation_kind::paper;
 
-TEST(PerfusionModel, ExactCurvesOfOneVoxelAreTheIntegrals) { expect_curves_of_reference<double, exact>(); }
+TEST(PerfusionModel, ExactCurvesOfOneVoxelAreTheIntegrals) { expect_curves_of_reference<double, exact_curves>(); }
 
-TEST(PerfusionModel, ExactCurvesOfLanesAreTheIntegrals) { expect_curves_of_reference<lane::double_lanes, exact>(); }
+TEST(PerfusionModel, ExactCurvesOfLanesAreTheIntegrals) {
+  expect_curves_of_reference<lane::double_lanes, exact_curves>();
+}
 
-TEST(PerfusionModel, PaperCurvesOfOneVoxelAreTheSums) { expect_curves_of_reference<double, paper>(); }
+TEST(PerfusionModel, PaperCurvesOfOneVoxelAreTheSums) { expect_curves_of_reference<double, paper_curves>(); }
 
-TEST(PerfusionModel, PaperCurvesOfLanesAreTheSums) { expect_curves_of_reference<lane::double_lanes, paper>(); }
+TEST(PerfusionModel, PaperCurvesOfLanesAreTheSums) { expect_curves_of_reference<lane::double_lanes, paper_curves>(); }
 
 /// One rounding per frame, of the curve and of the position of a delay among the frames.
 constexpr double float_rounding = 2 * frame_count * 6e-8;
 
 TEST(PerfusionModel, SinglePrecisionLosesOneRoundingPerFrame) {
-  expect_curves_of_reference<float, exact>(float_rounding);
-  expect_curves_of_reference<lane::float_lanes, exact>(float_rounding);
-  expect_curves_of_reference<float, paper>(float_rounding);
-  expect_curves_of_reference<lane::float_lanes, paper>(float_rounding);
+  expect_curves_of_reference<float, exact_curves>(float_rounding);
+  expect_curves_of_reference<lane::float_lanes, exact_curves>(float_rounding);
+  expect_curves_of_reference<float, paper_curves>(float_rounding);
+  expect_curves_of_reference<lane::float_lanes, paper_curves>(float_rounding);
 }
 
-TEST(PerfusionModel, ExactEquationsOfOneVoxelAgreeWithDifferences) { expect_equations_of_reference<double, exact>(); }
+TEST(PerfusionModel, ExactEquationsOfOneVoxelAgreeWithDifferences) {
+  expect_equations_of_reference<double, exact_curves>();
+}
 
 TEST(PerfusionModel, ExactEquationsOfLanesAgreeWithDifferences) {
-  expect_equations_of_reference<lane::double_lanes, exact>();
+  expect_equations_of_reference<lane::double_lanes, exact_curves>();
 }
 
-TEST(PerfusionModel, PaperEquationsOfOneVoxelAgreeWithDifferences) { expect_equations_of_reference<double, paper>(); }
+TEST(PerfusionModel, PaperEquationsOfOneVoxelAgreeWithDifferences) {
+  expect_equations_of_reference<double, paper_curves>();
+}
 
 TEST(PerfusionModel, PaperEquationsOfLanesAgreeWithDifferences) {
-  expect_equations_of_reference<lane::double_lanes, paper>();
+  expect_equations_of_reference<lane::double_lanes, paper_curves>();
 }
 
 TEST(PerfusionModel, ExactDerivativesAreContinuousAtCompleteFrames) {
   const time_course frames = difficult_frames();
   const curves_table<double> table(frames);
-  const recursion_model<double, exact> model(table.view());
+  const recursion_model<double, exact_curves> model(table.view());
   const std::vector<float> y(frame_count, 0.3F);
   for (const double whole : {-3., 0., 1., 4.}) {
     normal_equations<double> below, at, above;
@@ -201,9 +207,9 @@ TEST(PerfusionModel, ExactDerivativesAreContinuousAtCompleteFrames) {
       const double p[parameter_count] = {0.07, 0.02, 0.03, tau, 1.1};
       model.equations(p, {y.data(), 1}, e);
     };
-    equations(whole * spacing_s - 1e-9, below);
-    equations(whole * spacing_s, at);
-    equations(whole * spacing_s + 1e-9, above);
+    equations(whole * spaced_s - 1e-9, below);
+    equations(whole * spaced_s, at);
+    equations(whole * spaced_s + 1e-9, above);
     for (int i = 0; i < packed_size(parameter_count); ++i) {
       EXPECT_NEAR(below.hessian[i], at.hessian[i], 1e-7 * std::fabs(at.hessian[i])) << i;
       EXPECT_NEAR(above.hessian[i], at.hessian[i], 1e-7 * std::fabs(at.hessian[i])) << i;

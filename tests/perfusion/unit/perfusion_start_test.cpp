@@ -7,12 +7,12 @@
 #include <set>
 
 #include "kernels/perfusion/start_search.hpp"
-#include "kernels/perfusion/unit_curve.hpp"
+#include "kernels/perfusion/start_table.hpp"
 
 namespace {
 
 using namespace voxherd::perfusion;
-using curve = std::vector<double>;
+using curve_values = std::vector<double>;
 
 /// A bolus and its broader, later response.
 time_course bolus(std::vector<double> time_s) {
@@ -26,28 +26,29 @@ time_course bolus(std::vector<double> time_s) {
   return t;
 }
 
-time_course even_bolus(std::size_t frames = 48, double spacing_s = 2.37) {
-  curve time_s(frames);
-  for (std::size_t i = 0; i < frames; ++i) time_s[i] = spacing_s * static_cast<double>(i);
+time_course even_bolus(std::size_t frames = 48, double apart_s = 2.37) {
+  curve_values time_s(frames);
+  for (std::size_t i = 0; i < frames; ++i) time_s[i] = apart_s * static_cast<double>(i);
   return bolus(time_s);
 }
 
 time_course uneven_bolus() {
-  curve time_s;
+  curve_values time_s;
   for (double s = 3; s < 140; s += s < 50 ? 2.1 : 7.3) time_s.push_back(s);
   return bolus(time_s);
 }
 
-curve tissue(const time_course& t, const double (&p)[parameter_count], discretisation_kind how) {
-  const curve a = unit_curve(t, t.arterial, p[kl], p[tau_a], how), b = unit_curve(t, t.portal, p[kl], p[tau_p], how);
-  curve c(t.frames());
+curve_values tissue(const time_course& t, const double (&p)[parameter_count], discretisation_kind how) {
+  const curve_values a = unit_curve(t, t.arterial, p[kl], p[tau_a], how),
+                     b = unit_curve(t, t.portal, p[kl], p[tau_p], how);
+  curve_values c(t.frames());
   for (std::size_t i = 0; i < c.size(); ++i) c[i] = p[ka] * a[i] + p[kp] * b[i];
   return c;
 }
 
 double cost(const time_course& t, const std::vector<float>& y, const double (&p)[parameter_count],
             discretisation_kind how) {
-  const curve c = tissue(t, p, how);
+  const curve_values c = tissue(t, p, how);
   double sum = 0;
   for (std::size_t i = 0; i < c.size(); ++i)
     if (t.counts[i] != 0) sum += (static_cast<double>(y[i]) - c[i]) * (static_cast<double>(y[i]) - c[i]);
@@ -63,7 +64,7 @@ class liver_draw {
     const double a = uniform(5, 120), b = uniform(0, 1) < 0.2 ? 0 : uniform(10, 200);
     const double p[parameter_count] = {(a + b) / uniform(0.12, 0.45) / per_second, a / per_second, b / per_second,
                                        uniform(0, 10), uniform(0, 5)};
-    const curve c = tissue(t, p, how);
+    const curve_values c = tissue(t, p, how);
     const double sd = *std::max_element(c.begin(), c.end()) / 20;
     std::vector<float> y(c.size());
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = static_cast<float>(c[i] + sd * normal_(draw_));
@@ -91,8 +92,8 @@ std::vector<start> found(const start_table& table, const std::vector<float>& y, 
 }
 
 /// The smallest cost of two curves, in double, by trying each active set; a flow `given` >= 0 is kept.
-double best_cost(const curve& a, const curve& b, const std::vector<float>& y, const std::vector<std::uint8_t>& counts,
-                 double given_a, double given_b) {
+double best_cost(const curve_values& a, const curve_values& b, const std::vector<float>& y,
+                 const std::vector<std::uint8_t>& counts, double given_a, double given_b) {
   double aa = 0, ab = 0, bb = 0, ya = 0, yb = 0, yy = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (counts[i] == 0) continue;
@@ -118,16 +119,17 @@ double best_cost(const curve& a, const curve& b, const std::vector<float>& y, co
 }
 
 /// The smallest cost for each kl of the table.
-curve brute_force(const time_course& t, const fit_settings& s, const start_table& table, const std::vector<float>& y) {
+curve_values brute_force(const time_course& t, const fit_settings& s, const start_table& table,
+                         const std::vector<float>& y) {
   const start_table_view v = table.view();
   const double given_a = s.rules[ka].fixed ? s.rules[ka].start : -1,
                given_b = s.rules[kp].fixed ? s.rules[kp].start : -1;
-  curve best(static_cast<std::size_t>(v.rates), std::numeric_limits<double>::infinity());
+  curve_values best(static_cast<std::size_t>(v.rates), std::numeric_limits<double>::infinity());
   for (int r = 0; r < v.rates; ++r)
     for (int i = 0; i < start_arterial_delays; ++i)
       for (int j = start_arterial_delays; j < start_curves; ++j) {
-        const curve a = unit_curve(t, t.arterial, v.kl[r], v.delay_s[i], s.discretisation);
-        const curve b = unit_curve(t, t.portal, v.kl[r], v.delay_s[j], s.discretisation);
+        const curve_values a = unit_curve(t, t.arterial, v.kl[r], v.delay_s[i], s.discretisation);
+        const curve_values b = unit_curve(t, t.portal, v.kl[r], v.delay_s[j], s.discretisation);
         double& least = best[static_cast<std::size_t>(r)];
         least = std::min(least, best_cost(a, b, y, t.counts, given_a, given_b));
       }
@@ -148,7 +150,7 @@ void expect_best(const time_course& t, const fit_settings& s, unsigned seed) {
   for (int voxel = 0; voxel < 12; ++voxel) {
     SCOPED_TRACE(voxel);
     const std::vector<float> y = draw.voxel(t, s.discretisation);
-    curve best = brute_force(t, s, table, y);
+    curve_values best = brute_force(t, s, table, y);
     std::sort(best.begin(), best.end());
     const auto starts = found<FlowsGiven>(table, y, table.view().rates);
     std::set<double> rates;
@@ -175,7 +177,7 @@ TEST(PerfusionUnitCurve, IsTheIntegralOfTheLinearInput) {
         const double way = (at - t.time_s[j - 1]) / (t.time_s[j] - t.time_s[j - 1]);
         return t.arterial[j - 1] + way * (t.arterial[j] - t.arterial[j - 1]);
       };
-      const curve g = unit_curve(t, t.arterial, k, tau_s, discretisation_kind::exact);
+      const curve_values g = unit_curve(t, t.arterial, k, tau_s, discretisation_kind::exact);
       for (std::size_t i = 0; i < t.frames(); i += 7) {
         const double end_s = t.time_s[i] - t.time_s[0] - tau_s;
         double sum = 0;
@@ -188,7 +190,7 @@ TEST(PerfusionUnitCurve, IsTheIntegralOfTheLinearInput) {
 TEST(PerfusionUnitCurve, OfThePaperSumsTheDelayedInputAtTheFrames) {
   const time_course t = even_bolus(12, 3);
   const double k = 0.05;
-  const curve g = unit_curve(t, t.arterial, k, 1, discretisation_kind::paper);
+  const curve_values g = unit_curve(t, t.arterial, k, 1, discretisation_kind::paper);
   for (std::size_t i = 0; i < t.frames(); ++i) {
     double sum = 0;
     for (std::size_t j = 0; j <= i; ++j) {

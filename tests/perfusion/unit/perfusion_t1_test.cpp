@@ -8,25 +8,23 @@
 #include <vector>
 
 #include "kernels/perfusion/t1_fitter.hpp"
-#include "kernels/portable/signal_row.hpp"
+#include "kernels/portable/output_arrays.hpp"
 
 namespace voxherd::perfusion {
 namespace {
 
 static_assert(std::is_trivially_copyable_v<t1_fitter>);
 
-constexpr double degree = std::numbers::pi / 180;
-
 conversion series(double TR, const std::vector<double>& degrees) {
   conversion c;
   c.t1_repetition_s = TR;
   c.flip_angles = static_cast<int>(degrees.size());
-  for (std::size_t i = 0; i < degrees.size(); ++i) c.t1_flip_rad[i] = degrees[i] * degree;
+  for (std::size_t i = 0; i < degrees.size(); ++i) c.t1_flip_rad[i] = degrees[i] * (std::numbers::pi / 180);
   return c;
 }
 
 /// The textbook equation, as printed, divided by M0.
-double ernst(double TR, double a, double T1) {
+double relative_ernst(double TR, double a, double T1) {
   const double E = std::exp(-TR / T1);
   return std::sin(a) * (1 - E) / (1 - E * std::cos(a));
 }
@@ -34,7 +32,7 @@ double ernst(double TR, double a, double T1) {
 std::vector<double> signals(const conversion& c, double M0, double T1) {
   std::vector<double> s;
   for (int i = 0; i < c.flip_angles; ++i)
-    s.push_back(M0 * ernst(c.t1_repetition_s, c.t1_flip_rad[static_cast<std::size_t>(i)], T1));
+    s.push_back(M0 * relative_ernst(c.t1_repetition_s, c.t1_flip_rad[static_cast<std::size_t>(i)], T1));
   return s;
 }
 
@@ -64,12 +62,12 @@ struct dense_minimum {
   static double cost_at(const conversion& c, const std::vector<double>& s, double T1) {
     double gs = 0, gg = 0, sum = 0;
     for (std::size_t i = 0; i < s.size(); ++i) {
-      const double g = ernst(c.t1_repetition_s, c.t1_flip_rad[i], T1);
+      const double g = relative_ernst(c.t1_repetition_s, c.t1_flip_rad[i], T1);
       gs += g * s[i];
       gg += g * g;
     }
     for (std::size_t i = 0; i < s.size(); ++i)
-      sum += std::pow(s[i] - gs / gg * ernst(c.t1_repetition_s, c.t1_flip_rad[i], T1), 2);
+      sum += std::pow(s[i] - gs / gg * relative_ernst(c.t1_repetition_s, c.t1_flip_rad[i], T1), 2);
     return sum;
   }
 };

@@ -72,7 +72,7 @@ double integral(const time_course& t, const std::vector<double>& curve, double k
 }
 
 /// G at a time, segment by segment, from its definition.
-double convolved(const time_course& t, const std::vector<double>& curve, double k, double until) {
+double convolved_at(const time_course& t, const std::vector<double>& curve, double k, double until) {
   std::vector<double> node = {2 * t.time_s[0] - t.time_s[1]};
   node.insert(node.end(), t.time_s.begin(), t.time_s.end());
   node.push_back(1e30);
@@ -83,8 +83,8 @@ double convolved(const time_course& t, const std::vector<double>& curve, double 
 }
 
 double slow_model(const time_course& t, const parameters& p, std::size_t frame) {
-  return p[ka] * convolved(t, t.arterial, p[kl], t.time_s[frame] - p[tau_a]) +
-         p[kp] * convolved(t, t.portal, p[kl], t.time_s[frame] - p[tau_p]);
+  return p[ka] * convolved_at(t, t.arterial, p[kl], t.time_s[frame] - p[tau_a]) +
+         p[kp] * convolved_at(t, t.portal, p[kl], t.time_s[frame] - p[tau_p]);
 }
 
 template <class Model, class Number>

@@ -8,6 +8,7 @@
 #include "tests/perfusion/reference/perfusion_case.hpp"
 #include "tests/perfusion/reference/perfusion_data.hpp"
 #include "tests/perfusion/reference/perfusion_map_checks.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 
@@ -16,7 +17,6 @@ using namespace voxherd::reference;
 using namespace voxherd::perfusion;
 
 constexpr double unit = perfusion::per_second;  ///< ml/100 g/min
-const device one_thread{backend::cpu, 1, 0};
 
 /// Delays of complete frames and negative ones, no flow, no decay.
 const perfusion_parameters places[] = {{0.07, 0.003, 0.017, 1, 2},      {0.07, 0.003, 0.017, 0, 2.37},

@@ -95,7 +95,7 @@ class Phantom(unittest.TestCase):
 
     def test_noise_has_the_requested_ratio(self):
         for kind in ["gaussian", "rician"]:
-            self.make(kind, "--noise", kind, "--snr", "20", "--seed", "5")
+            self.make(kind, "--noise", kind, "--snr", "20", "--random-seed", "5")
         self.make("clean", "--noise", "none")
         inside = self.image("clean", "nodif_brain_mask.nii.gz") > 0
         clean = self.image("clean", "data.nii")[inside]
@@ -148,7 +148,7 @@ class Phantom(unittest.TestCase):
         done = run("phantom", "dwi", "--out", self.path("p"), expect=2)
         self.assertIn("--overwrite", done.stderr)
         self.assertEqual(os.path.getmtime(self.path("p", "data.nii")), before)
-        self.make("p", "--overwrite", "--seed", "2")
+        self.make("p", "--overwrite", "--random-seed", "2")
 
     def test_wrong_options_are_named(self):
         for words, expected in [(["--size", "3x4"], "--size 3x4"), (["--size", "0x4x4"], "--size 0x4x4"),

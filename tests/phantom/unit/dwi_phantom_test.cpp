@@ -4,9 +4,8 @@
 #include <numbers>
 
 #include "kernels/phantom/dwi_samples.hpp"
-#include "src/tools/phantom/crossings.hpp"
-#include "src/tools/phantom/dwi_phantom.hpp"
-#include "src/tools/phantom/tissue.hpp"
+#include "src/phantom/dwi_phantom.hpp"
+#include "src/phantom/tissue.hpp"
 
 namespace {
 

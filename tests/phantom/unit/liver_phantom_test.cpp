@@ -4,16 +4,16 @@
 #include <cmath>
 
 #include "core/failure.hpp"
-#include "kernels/perfusion/curves.hpp"
 #include "kernels/perfusion/recursion_model.hpp"
-#include "src/tools/phantom/liver_phantom.hpp"
-#include "src/tools/phantom/liver_signal.hpp"
+#include "kernels/perfusion/time_course.hpp"
+#include "src/phantom/liver_phantom.hpp"
+#include "src/phantom/liver_signal.hpp"
 
 namespace {
 
 using namespace voxherd;
 
-liver_phantom_settings preset(const std::string& name) {
+liver_phantom_settings liver_preset(const std::string& name) {
   for (const auto& p : liver_phantom_presets())
     if (p.name == name) return p;
   throw std::out_of_range(name);
@@ -103,7 +103,7 @@ TEST(TissueCurves, OfAVoxelDoNotDependOnItsNeighbours) {
 }
 
 TEST(TissueCurves, OfSampledInputsMatchTheFitsModel) {
-  liver_phantom_settings p = preset("toy");
+  liver_phantom_settings p = liver_preset("toy");
   p.inputs = inputs_between_frames::sampled;
   const liver_signal signal(p);
   perfusion::time_course frames;
@@ -148,14 +148,14 @@ TEST(LiverAnatomy, HasExactlyTheRequestedNumberOfVoxels) {
     EXPECT_EQ(aorta, p.aorta_voxels) << p.name;
     EXPECT_EQ(portal, p.portal_voxels) << p.name;
   }
-  EXPECT_EQ(preset("paper").size, (std::array<std::uint64_t, 3>{320, 320, 66}));
-  EXPECT_EQ(preset("paper").voxel_size_mm, (std::array<double, 3>{1.03125, 1.03125, 3}));
-  EXPECT_EQ(preset("paper").liver_voxels, 638728u);
-  EXPECT_EQ(preset("paper").frames, 48u);
+  EXPECT_EQ(liver_preset("paper").size, (std::array<std::uint64_t, 3>{320, 320, 66}));
+  EXPECT_EQ(liver_preset("paper").voxel_size_mm, (std::array<double, 3>{1.03125, 1.03125, 3}));
+  EXPECT_EQ(liver_preset("paper").liver_voxels, 638728u);
+  EXPECT_EQ(liver_preset("paper").frames, 48u);
 }
 
 TEST(LiverAnatomy, IsTheSameForAnyNumberOfThreads) {
-  const auto p = preset("clinical");
+  const auto p = liver_preset("clinical");
   const liver_anatomy one(p.anatomy(), 1), three(p.anatomy(), 3);
   for (std::uint64_t v = 0; v < p.size[0] * p.size[1] * p.size[2]; ++v) {
     ASSERT_EQ(one.tissue_at(v), three.tissue_at(v));
@@ -213,7 +213,7 @@ TEST(LiverSignal, ConvertsBackToTheOriginalConcentration) {
   aorta.hu = 40;
   for (const signal_kind kind :
        {signal_kind::concentration, signal_kind::linear, signal_kind::spoiled_echo, signal_kind::ct}) {
-    liver_phantom_settings p = preset("toy");
+    liver_phantom_settings p = liver_preset("toy");
     p.signal = kind, p.noise.kind = noise_kind::none;
     const liver_signal signal(p);
     std::vector<double> tissue(p.frames);
@@ -239,7 +239,7 @@ TEST(LiverSignal, NoiseMatchesTheRatio) {
   abdomen_voxel typical;
   typical.tissue = abdomen_tissue::liver, typical.parameters = parameters(400, 20, 100, 1, 2);
   typical.t1_s = 0.8, typical.density = 0.85, typical.hu = 60;
-  liver_phantom_settings p = preset("toy");
+  liver_phantom_settings p = liver_preset("toy");
   p.cnr = 25, p.noise.kind = noise_kind::none;
   const auto clean = simulate_frames(p, {typical});
   const double rise = *std::max_element(clean.begin(), clean.end()) - clean[0];

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "src/tools/phantom/score.hpp"
+#include "src/phantom/score.hpp"
 
 namespace {
 

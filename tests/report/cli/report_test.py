@@ -18,10 +18,16 @@ import unittest
 
 from program import run
 from report_pages import RESULTS, Page, ReportJobs, call, decode_png
+from result_files import changed_tables
 
 
 def read(path):
     with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def read_bytes(path):
+    with open(path, "rb") as file:
         return file.read()
 
 
@@ -320,7 +326,7 @@ class Numbers(ReportJobs):
         run("tensor", *self.series, "--backend", "cpu", "--threads", "1", "--quiet", "--batch", "200", "--out",
             self.path("small.h5"))
         os.rename(self.path("small.h5"), self.path("small.h5.part"))
-        with h5py.File(self.path("small.h5.part"), "r+") as file:
+        with changed_tables(self.path("small.h5.part")) as file:
             journal = file["journal/batches"][()]
             self.assertGreater(len(journal), 2)
             journal["done"][1:] = 0
@@ -385,7 +391,7 @@ class Streamlines(ReportJobs):
 
     def test_a_tract_without_streamlines_is_a_warning(self):
         out = self.path("nothing.h5")
-        run("track", "--samples", self.make("ballstick"), "--seed-image", self.ends, "--samples-per-seed", "2", "--min-length",
+        run("track", "--samples", self.make("ballstick"), "--seed-image", self.ends, "--samples-per-seed", "2", "--min-half-length",
             "10000", "--backend", "cpu", "--threads", "1", "--quiet", "--out", out)
         run("report", out)
         numbers = json.loads(read(self.path("nothing.report.json")))
@@ -410,7 +416,7 @@ class Texts(ReportJobs):
     def test_of_the_result_cannot_end_the_json_and_may_be_in_any_encoding(self):
         copy = self.path("texts.h5")
         shutil.copy(self.make("tensor"), copy)
-        with h5py.File(copy, "r+") as file:
+        with changed_tables(copy) as file:
             provenance = json.loads(file.attrs["provenance"])
             provenance["command_line"] = "</script><script>alert(1)</script>"
             text = json.dumps(provenance).encode().replace(b"voxherd tensor", b"voxherd \xff\xfe")
@@ -426,7 +432,7 @@ class OtherResults(ReportJobs):
     def test_of_an_analysis_without_a_chapter_all_maps_are_shown(self):
         copy = self.path("other.h5")
         shutil.copy(self.make("tensor"), copy)
-        with h5py.File(copy, "r+") as file:
+        with changed_tables(copy) as file:
             del file.attrs["analysis"]
             file.attrs["analysis"] = np.bytes_("snr")
         run("report", copy)
@@ -476,6 +482,13 @@ class Output(ReportJobs):
         self.assertEqual(call("report", copy, "--overwrite", "--out", copy).returncode, 2)
         self.assertEqual(call("report", copy, "--overwrite", "--out", f"{self.scan}/bvals").returncode, 2)
         self.assertEqual(call("verify", copy).returncode, 0)
+        shutil.copy(copy, self.path("numbers.json"))
+        os.symlink("kept.h5", self.path("link.json"))
+        for given, page in (("numbers.json", "numbers.html"), ("kept.h5", "link.html"), ("link.json", "link.html")):
+            done = call("report", self.path(given), "--out", self.path(page), "--overwrite")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("is also the input --result", done.stderr)
+        self.assertEqual(read_bytes(self.path("numbers.json")), read_bytes(copy))
 
     def test_the_same_result_gives_the_same_page(self):
         html, _ = self.report("tensor")
@@ -501,10 +514,10 @@ class Cohort(ReportJobs):
     def setUpClass(cls):
         super().setUpClass()
         with open(cls.path("cohort.tsv"), "w", encoding="utf-8") as file:
-            file.write("# template: tensor --dwi {dwi} --bvals b --bvecs g\nsubject\tout\tdwi\n")
+            file.write(f"# template: tensor {' '.join(cls.series)} --backend cpu\nsubject\tout\n")
             for i in range(12):
                 out = cls.path(f"subject {i}.h5")
-                file.write(f"<b>{i}\t{out}\tx\n")
+                file.write(f"<b>{i}\t{out}\n")
                 if i == 11:
                     continue
                 shutil.copy(cls.make("tensor"), out)

@@ -4,11 +4,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "src/tools/report/chart.hpp"
-#include "src/tools/report/distribution.hpp"
-#include "src/tools/report/grid_view.hpp"
-#include "src/tools/report/image_data.hpp"
-#include "src/tools/report/page.hpp"
+#include "src/show/chart.hpp"
+#include "src/show/colours.hpp"
+#include "src/show/distribution.hpp"
+#include "src/show/fibres.hpp"
+#include "src/show/grid_view.hpp"
+#include "src/show/page.hpp"
 
 namespace voxherd::report {
 namespace {
@@ -185,6 +186,24 @@ TEST(ReportChart, ALineIsInterruptedWhereItIsNotFinite) {
   EXPECT_NE(svg.find('M', path + 16), std::string::npos);
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_NE(svg.find("a&lt;b"), std::string::npos);
+}
+
+TEST(ReportFibres, ASegmentIsWalkedThroughEveryVoxelThatItPassesWithItsParts) {
+  std::vector<std::array<int, 3>> places;
+  std::vector<double> parts;
+  walk_segment({0, 0, 0}, {2, 1, 0}, [&](const std::array<int, 3>& place, double part) {
+    places.push_back(place);
+    parts.push_back(part);
+  });
+  // Sides of voxels are crossed at x = 0.5, y = 0.5 (where x is 1) and x = 1.5.
+  EXPECT_EQ(places, (std::vector<std::array<int, 3>>{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {2, 1, 0}}));
+  ASSERT_EQ(parts.size(), 4u);
+  for (const double part : parts) EXPECT_NEAR(part, 0.25, 1e-6);
+}
+
+TEST(ReportFibres, ASegmentWithAnEndThatIsNotFiniteIsNotWalked) {
+  walk_segment({0, 0, 0}, {NAN, 1, 0}, [](const std::array<int, 3>&, double) { FAIL(); });
+  walk_segment({0, 0, 0}, {HUGE_VAL, 1, 0}, [](const std::array<int, 3>&, double) { FAIL(); });
 }
 
 }  // namespace

@@ -272,16 +272,6 @@ class VerifyCompareInfo(Ragged):
         self.assertEqual(rc, 1, out + output)
         self.assertIn("different numbers of points", out)
 
-    def test_a_result_from_before_groups_existed_can_be_read(self):
-        with h5py.File(self.path("b.h5"), "r+") as f:
-            contents = json.loads(f.attrs["contents"])
-            contents["inputs"] = [{k: v for k, v in c.items() if k != "group"}
-                                  for c in contents["inputs"] if c["group"] == "inputs"]
-            f.attrs["contents"] = json.dumps(contents)
-        rc, out, output = voxherd("info", self.path("b.h5"))
-        self.assertEqual(rc, 0, output)
-        self.assertIn("/inputs/bvals[4]", out)
-
     def test_decreasing_offsets_are_reported(self):
         self.change("points/offset", 5, lambda value: 10**9)
         rc, _, output = voxherd("info", self.path("b.h5"))

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <numeric>
 
-#include "mpi/result/batch_rows.hpp"
 #include "mpi/result/result_reader.hpp"
+#include "mpi/result/rows.hpp"
 #include "mpi/run/run.hpp"
 #include "mpi/run/signals.hpp"
-#include "tests/support/ragged_toy.hpp"
+#include "tests/run/support/ragged_toy.hpp"
 #include "tests/support/rank_folder.hpp"
 
 namespace fs = std::filesystem;
@@ -90,8 +90,6 @@ class Points : public toy::rank_folder {
     world->barrier();
   }
 };
-
-}  // namespace
 
 TEST_F(Points, AreWrittenAtTheirPositionsForAnyBatchSizeAndLaneCount) {
   for (const std::uint64_t batch_items : {0, 1, 7, 100000}) {
@@ -286,8 +284,8 @@ TEST_F(Points, ACommandOfSeveralStepsFindsACompleteResultBeforeItsFirstStep) {
 TEST_F(Points, TimesOfEarlierStepsAreInTheSummary) {
   toy::ragged a(numbers(30));
   run_settings settings = toy::quiet_settings(out_);
-  settings.also_in_summary = {{"steps", {{"ranking_seconds", 1.5}}}};
-  ASSERT_EQ(run(*world, a, settings, toy::host_hooks()), exit_status::complete);
+  const step_context step{.also_in_summary = {{"steps", {{"ranking_seconds", 1.5}}}}};
+  ASSERT_EQ(run_step(*world, a, settings, toy::host_hooks(), step), exit_status::complete);
   world->barrier();
   EXPECT_EQ(result_reader(out_).summary().at("steps").at("ranking_seconds"), 1.5);
 }
@@ -306,10 +304,10 @@ TEST_F(Points, ASignalBetweenTwoStepsStopsTheNextOne) {
 TEST_F(Points, FilesLeftByAStepRequireResumeOrOverwrite) {
   toy::ragged a(numbers(30));
   run_settings settings = toy::quiet_settings(out_);
-  settings.is_step = true;
-  ASSERT_EQ(run(*world, a, settings, toy::host_hooks()), exit_status::complete);
+  const step_context step{.kind = step_kind::intermediate};
+  ASSERT_EQ(run_step(*world, a, settings, toy::host_hooks(), step), exit_status::complete);
   try {
-    run(*world, a, settings, toy::host_hooks());
+    run_step(*world, a, settings, toy::host_hooks(), step);
     ADD_FAILURE() << "nothing was thrown";
   } catch (const failure& f) {
     EXPECT_NE(std::string(f.what()).find("left by a stopped run; --resume"), std::string::npos) << f.what();
@@ -378,4 +376,4 @@ TEST(Exchanging, SplitsLargeAmountsIntoPieces) {
   EXPECT_EQ(all, expected);
 }
 
-int main(int argc, char** argv) { return toy::run_on_all_ranks(argc, argv); }
+}  // namespace

@@ -1,4 +1,4 @@
-#include "mpi/result/batch_rows.hpp"
+#include "mpi/result/rows.hpp"
 
 #include <gtest/gtest.h>
 

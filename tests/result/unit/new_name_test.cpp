@@ -1,4 +1,4 @@
-#include "mpi/result/new_name.hpp"
+#include "mpi/result/file_names.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

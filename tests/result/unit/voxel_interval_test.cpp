@@ -1,4 +1,4 @@
-#include "mpi/result/voxel_interval.hpp"
+#include "mpi/result/rows.hpp"
 
 #include <gtest/gtest.h>
 

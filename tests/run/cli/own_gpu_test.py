@@ -1,4 +1,4 @@
-"""Before MPI starts each rank makes only its own GPU visible to CUDA. The GPUs are simulated (tests/support/tools)."""
+"""Before MPI starts each rank makes only its own GPU visible to CUDA. The GPUs are simulated (tests/run/tools)."""
 import os
 import subprocess
 import unittest

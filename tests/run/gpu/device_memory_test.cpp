@@ -4,7 +4,7 @@
 
 #include "kernels/device/held_memory.hpp"
 #include "kernels/tensor/tensor_estimator.hpp"
-#include "mpi/run/batch_pieces.hpp"
+#include "mpi/run/lane_pool.hpp"
 #include "src/analyses/common/voxelwise.hpp"
 #include "tests/tensor/reference/tensor_case.hpp"
 

@@ -22,8 +22,6 @@ void work_off(batch_queue& queue) {
   }
 }
 
-}  // namespace
-
 TEST(BatchQueue, ALateMessageIsNotReceivedByTheNextQueue) {
   const std::vector<voxherd::batch> plan{{0, 0, 10}, {1, 10, 10}, {2, 20, 10}, {3, 30, 5}};
   const std::vector<std::uint64_t> pending{0, 1, 2, 3};
@@ -47,4 +45,4 @@ TEST(BatchQueue, ALateMessageIsNotReceivedByTheNextQueue) {
   second.close();
 }
 
-int main(int argc, char** argv) { return toy::run_on_all_ranks(argc, argv); }
+}  // namespace

@@ -13,12 +13,11 @@
 #include <memory>
 
 #include "mpi/result/result_reader.hpp"
-#include "mpi/run/received_run.hpp"
 #include "mpi/run/signals.hpp"
-#include "tests/support/ragged_toy.hpp"
+#include "tests/run/support/ragged_toy.hpp"
+#include "tests/run/support/small_device.hpp"
+#include "tests/run/support/toy_analysis.hpp"
 #include "tests/support/rank_folder.hpp"
-#include "tests/support/small_device.hpp"
-#include "tests/support/toy_analysis.hpp"
 
 namespace fs = std::filesystem;
 using namespace voxherd;
@@ -89,8 +88,6 @@ std::string error_message(const std::function<void()>& work, exit_status expecte
   ADD_FAILURE() << "nothing was thrown";
   return "";
 }
-
-}  // namespace
 
 TEST_F(Run, WritesTheSameBytesForAnyPartitionBatchSizeScheduleAndLaneCount) {
   for (const auto partition : {partition_kind::slices, partition_kind::voxels}) {
@@ -172,7 +169,7 @@ TEST_F(Run, StopsWhileASlowRankKeepsOthersWaiting) {
 
 TEST_F(Run, RanksWithAndWithoutAGpuShareOneFileOfKindMixed) {
   device_hooks hooks = toy::host_hooks();
-  hooks.kind = "mixed";
+  hooks.kind = device_kind::mixed;
   if (world->is_root()) hooks.free_bytes = std::size_t{1} << 30;
   toy::analysis a({60, 60, 20}, std::chrono::microseconds(200), world->is_root() ? 2 : 1);
   run_settings settings = toy::quiet_settings(out_);
@@ -299,8 +296,6 @@ TEST_F(Run, AMissingFolderIsReportedOnEveryRank) {
   EXPECT_NE(said.find("none"), said.npos) << said;
 }
 
-namespace {
-
 /// A step that is received, and how often each candidate was received with its score.
 class ReceivedRun : public Run {
  protected:
@@ -310,11 +305,11 @@ class ReceivedRun : public Run {
 
   exit_status run_scores(run_settings settings, std::uint64_t stop_after = candidates) {
     settings.batch_items = 10;
-    settings.is_step = true;
     received_.assign(candidates, 0);
     std::uint64_t own = 0;
     toy::scores a(candidates, slowest_);
-    return run_received(*world, a, settings, toy::host_hooks(), [&](const batch& items, auto outputs) {
+    const step_context step{.kind = step_kind::intermediate};
+    return run_step(*world, a, settings, toy::host_hooks(), step, [&](const batch& items, auto outputs) {
       const auto* score = reinterpret_cast<const float*>(outputs[0].data());
       for (std::uint64_t i = 0; i < items.item_count; ++i)
         received_[items.first_item + i] += score[i] == toy::candidate_score(items.first_item + i) ? 1 : 1000;
@@ -333,8 +328,6 @@ class ReceivedRun : public Run {
   std::chrono::microseconds slowest_{500};
   std::vector<std::uint64_t> received_;
 };
-
-}  // namespace
 
 TEST_F(ReceivedRun, OfAShortStepLeavesNoFile) {
   ASSERT_EQ(run_scores(toy::quiet_settings(out_)), exit_status::complete);
@@ -386,13 +379,13 @@ TEST_F(ReceivedRun, OfAFileThatIsKeptWritesAllOfIt) {
   toy::scores a(candidates, slowest_);
   std::uint64_t items = 0;
   const auto count = [&](const batch& b, auto) { items += b.item_count; };
-  ASSERT_EQ(run_received(*world, a, settings, toy::host_hooks(), count), exit_status::complete);
+  ASSERT_EQ(run_step(*world, a, settings, toy::host_hooks(), {}, count), exit_status::complete);
   EXPECT_EQ(world->all_reduce(reduction::sum, items), candidates);
   ASSERT_TRUE(fs::exists(out_));
   settings.resume = true;
   items = 0;
-  ASSERT_EQ(run_received(*world, a, settings, toy::host_hooks(), count), exit_status::complete);
+  ASSERT_EQ(run_step(*world, a, settings, toy::host_hooks(), {}, count), exit_status::complete);
   EXPECT_EQ(world->all_reduce(reduction::sum, items), candidates) << "read from the complete file";
 }
 
-int main(int argc, char** argv) { return toy::run_on_all_ranks(argc, argv); }
+}  // namespace

@@ -11,9 +11,9 @@
 
 #include "mpi/result/result_reader.hpp"
 #include "mpi/run/run.hpp"
-#include "src/scan/host_memory.hpp"
+#include "src/scan/node_resources.hpp"
+#include "tests/run/support/toy_analysis.hpp"
 #include "tests/support/rank_folder.hpp"
-#include "tests/support/toy_analysis.hpp"
 
 namespace fs = std::filesystem;
 using namespace voxherd;
@@ -97,8 +97,6 @@ class StagedRun : public toy::rank_folder {
 };
 
 const std::vector<batch> plan{{0, 0, 10}, {1, 10, 10}, {2, 20, 5}, {3, 25, 20}, {4, 45, 1}};
-
-}  // namespace
 
 TEST(Stages, ContainAsManyConsecutiveBatchesAsFit) {
   const std::vector<std::uint64_t> all{0, 1, 2, 3, 4};
@@ -219,4 +217,4 @@ TEST_F(StagedRun, ADryRunTriesTheMiddle) {
   EXPECT_EQ(input.begun(), 1);
 }
 
-int main(int argc, char** argv) { return toy::run_on_all_ranks(argc, argv); }
+}  // namespace

@@ -1,4 +1,4 @@
-#include "src/analyses/common/accessible_gpus.hpp"
+#include "src/analyses/common/choose_device.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ class AccessibleGpus : public testing::Test {
     for (int g = 0; g < files; ++g) add_file("nvidia" + std::to_string(g));
     for (int g = 0; g < known; ++g) add_folder("gpus/0000:0" + std::to_string(g) + ":00.0");
   }
-  int count() const { return accessible_gpus(root_.string()); }
+  int count() const { return gpu_files.accessible(root_.string()); }
 
   fs::path root_;
 };
@@ -69,12 +69,12 @@ TEST_F(AccessibleGpus, AFileWithoutPermissionIsNotCounted) {
 TEST_F(AccessibleGpus, AreRenumberedByMigInstancesAndMps) {
   add_gpus(2, 2);
   add_folder("capabilities/gpu0/mig");
-  EXPECT_FALSE(gpus_are_renumbered(root_.string()));
+  EXPECT_FALSE(gpu_files.are_renumbered(root_.string()));
   add_folder("capabilities/gpu1/mig/gi3");
-  EXPECT_TRUE(gpus_are_renumbered(root_.string()));
+  EXPECT_TRUE(gpu_files.are_renumbered(root_.string()));
   fs::remove_all(root_ / "proc/driver/nvidia/capabilities");
   fs::create_directories(root_ / "tmp/nvidia-mps");
-  EXPECT_TRUE(gpus_are_renumbered(root_.string()));
+  EXPECT_TRUE(gpu_files.are_renumbered(root_.string()));
 }
 
 }  // namespace

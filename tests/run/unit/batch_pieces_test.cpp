@@ -1,12 +1,12 @@
-#include "mpi/run/batch_pieces.hpp"
+#include "mpi/run/lane_pool.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "mpi/result/batch_rows.hpp"
-#include "tests/support/ragged_toy.hpp"
-#include "tests/support/small_device.hpp"
+#include "mpi/result/rows.hpp"
+#include "tests/run/support/ragged_toy.hpp"
+#include "tests/run/support/small_device.hpp"
 
 namespace {
 

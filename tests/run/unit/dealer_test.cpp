@@ -17,11 +17,11 @@ namespace {
 constexpr std::uint64_t hcp_items = 900416;
 
 std::vector<batch> make_plan(std::uint64_t items, const batch_sizes& sizes) {
-  std::vector<std::uint64_t> voxels(items);
-  std::iota(voxels.begin(), voxels.end(), 0);
+  std::vector<std::uint64_t> numbers(items);
+  std::iota(numbers.begin(), numbers.end(), 0);
   image_grid grid;
   grid.size = {items, 1, 1};
-  return make_plan(partition_kind::voxels, voxels, grid, sizes);
+  return make_plan(partition_kind::voxels, numbers, grid, sizes);
 }
 
 /// Batch sizes of ball & stick on GPUs.

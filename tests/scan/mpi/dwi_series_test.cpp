@@ -1,4 +1,4 @@
-#include "tests/support/dwi_series_case.hpp"
+#include "tests/scan/support/dwi_series_case.hpp"
 
 namespace voxherd {
 namespace {
@@ -167,5 +167,3 @@ TEST(NodeMemory, MoreThanThereIsIsToldToEveryRank) {
 
 }  // namespace
 }  // namespace voxherd
-
-int main(int argc, char** argv) { return voxherd::toy::run_on_all_ranks(argc, argv); }

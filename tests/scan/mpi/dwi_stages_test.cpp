@@ -2,7 +2,7 @@
 #include <chrono>
 #include <csignal>
 
-#include "tests/support/dwi_series_case.hpp"
+#include "tests/scan/support/dwi_series_case.hpp"
 
 namespace voxherd {
 namespace {
@@ -86,5 +86,3 @@ TEST_F(DwiSeries, SignalToOneRankEndsTheWaitOnAllRanks) {
 
 }  // namespace
 }  // namespace voxherd
-
-int main(int argc, char** argv) { return voxherd::toy::run_on_all_ranks(argc, argv); }

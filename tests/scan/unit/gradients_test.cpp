@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "core/failure.hpp"
-#include "tests/support/crafted_nifti.hpp"
+#include "tests/io/support/crafted_nifti.hpp"
 
 namespace voxherd {
 namespace {

@@ -10,8 +10,7 @@
 
 #include "core/failure.hpp"
 #include "src/scan/row_inflater.hpp"
-#include "src/scan/stored_rows.hpp"
-#include "tests/support/crafted_gzip.hpp"
+#include "tests/io/support/crafted_gzip.hpp"
 
 namespace voxherd {
 namespace {

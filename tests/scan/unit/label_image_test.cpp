@@ -5,8 +5,7 @@
 #include <limits>
 
 #include "core/failure.hpp"
-#include "src/scan/label_lookup.hpp"
-#include "tests/support/crafted_nifti.hpp"
+#include "tests/io/support/crafted_nifti.hpp"
 
 namespace voxherd {
 namespace {

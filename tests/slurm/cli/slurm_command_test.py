@@ -173,6 +173,14 @@ class Script(Slurm):
         self.assertEqual(without, [line for line in again if not line.startswith("# ")])
         self.call(*TENSOR, "--time", "60", "--script", os.path.join(self.folder, "none", "job.sbatch"), expect=74)
 
+    def test_the_script_never_replaces_a_file_of_the_analysis(self):
+        before = {name: os.stat(os.path.join(self.subject, name)).st_ino for name in os.listdir(self.subject)}
+        for name, role in (("bvals", "also the input --bvals"), (os.path.join(self.subject, "data.nii.gz"), "also the input --dwi"),
+                           ("./out.h5.part", "a temporary file of --out")):
+            done = self.call(*TENSOR, "--time", "60", "--script", name, "--overwrite-script", expect=2)
+            self.assertIn(role, done.stderr)
+        self.assertEqual({name: os.stat(os.path.join(self.subject, name)).st_ino for name in os.listdir(self.subject)}, before)
+
 
 class Estimate(Slurm):
     def test_time_and_memory_come_from_a_dry_run_that_leaves_no_files(self):
@@ -222,7 +230,7 @@ class Options(Slurm):
                                 (["--launcher", "mpirun", "--mpi", "pmi2"], "--mpi")):
             with self.subTest(expected):
                 self.assertIn(expected, self.call(*TENSOR, *words, expect=2).stderr)
-        self.assertIn("the analysis is missing", self.call(expect=2).stderr)
+        self.assertIn("ANALYSIS ... is missing", self.call(expect=2).stderr)
         self.assertIn("unknown command `tensr`", self.call("tensr", expect=2).stderr)
         self.assertIn("a command that writes a result", self.call("info", expect=2).stderr)
 

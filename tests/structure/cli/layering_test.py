@@ -11,9 +11,18 @@ BUILD = os.path.dirname(os.path.abspath(os.environ["VOXHERD"]))
 SOURCES = (".hpp", ".cpp", ".inl", ".cuh", ".cu")
 SHIPPED = ("core", "kernels", "mpi", "src")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"][^>"]+[>"])', re.MULTILINE)
+
+
+def kernel_folders_of_analyses():
+    with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
+        names = re.search(r"^set\(VOXHERD_ANALYSES ([^)]+)\)", file.read(), re.MULTILINE)[1].split()
+    return tuple(f"kernels/{name}" for name in names)
+
+
 # From top to bottom: a folder may include its own files, and those of folders further down.
-LAYERS = (("src/app",), ("src/tools",), ("src/analyses",), ("src/scan", "src/export"), ("src/io",), ("mpi/run",), ("mpi/result",),
-          ("mpi/comm",), ("kernels",), ("core",))
+LAYERS = (("src/app",), ("src/batch",), ("src/report", "src/view", "src/fsl", "src/phantom", "src/commands"), ("src/analyses",),
+          ("src/show",), ("src/scan", "src/export"), ("src/io",), ("mpi/run",), ("mpi/result",), ("mpi/comm",), ("kernels/launchers", "kernels/phantom"),
+          kernel_folders_of_analyses(), ("kernels/tensor_field",), ("kernels/device",), ("kernels/portable",), ("core",))
 
 
 def files_below(*folders, ends):
@@ -44,37 +53,52 @@ def layer(path):
     return None
 
 
-def compiled_sources():
-    """Object files of the shipped folders by their source, as mpi/run/run.cpp. Without objects of removed sources and of several
-    levels of a processor linked into one."""
+def sources_of(folder, path):
+    """The sources that an object file was compiled from, as mpi/run/run.cpp: one, or those that a unit of several includes. Without
+    removed sources; none for several levels of a processor linked into one."""
+    inside = re.search(r"CMakeFiles/[^/]+\.dir/(.*)\.o$", path)
+    if not inside:
+        return ()
+    unit = path[:-len(".o")]
+    sources = [os.path.join(folder, inside[1])]
+    if inside[1].startswith("Unity/") and os.path.exists(unit):
+        sources = [os.path.relpath(name, ROOT) for name in re.findall(r'^#include "(.*)"$', text_of(unit), re.MULTILINE)]
+    return tuple(source for source in sources if os.path.exists(os.path.join(ROOT, source)))
+
+
+def compiled_objects():
+    """The sources of each object file of the shipped folders, by its path. Sources of one object have one folder."""
     found = {}
     for folder in SHIPPED:
         for at, _, names in os.walk(os.path.join(BUILD, folder)):
-            for name in names:
-                inside = re.search(r"CMakeFiles/[^/]+\.dir/(.*)\.o$", os.path.relpath(os.path.join(at, name), BUILD))
-                source = inside and os.path.join(folder, inside[1])
-                if source and os.path.exists(os.path.join(ROOT, source)):
-                    found[source] = os.path.join(at, name)
+            for path in (os.path.join(at, name) for name in names):
+                sources = sources_of(folder, path)
+                if sources:
+                    found[path] = sources
     return found
 
 
 def needed_symbols():
-    """Names that each compiled source takes from elsewhere."""
-    objects = compiled_sources()
-    sources = {path: source for source, path in objects.items()}
-    listed = subprocess.run(["nm", "-A", "--undefined-only", *sources], capture_output=True, text=True, check=True, timeout=120)
-    needed = {source: set() for source in objects}
+    """Names that the sources of each object take from elsewhere."""
+    objects = compiled_objects()
+    listed = subprocess.run(["nm", "-A", "--undefined-only", *objects], capture_output=True, text=True, check=True, timeout=120)
+    needed = {sources: set() for sources in objects.values()}
     for line in listed.stdout.splitlines():
         path, name = re.fullmatch(r"(.*?):\s+[UwvV] (\S+)", line).groups()
-        needed[sources[path]].add(name.split("@")[0])
+        needed[objects[path]].add(name.split("@")[0])
     return needed
 
 
 def inline_functions(folders):
     """Functions of headers that sources of these folders compiled: of several copies the linker keeps one."""
-    paths = [path for source, path in compiled_sources().items() if source.split("/")[0] in folders]
+    paths = [path for path, sources in compiled_objects().items() if sources[0].split("/")[0] in folders]
     listed = subprocess.run(["nm", "-C", "--defined-only", *paths], capture_output=True, text=True, check=True, timeout=120)
     return set(re.findall(r"^[0-9a-f]+ W (voxherd::.*)$", listed.stdout, re.MULTILINE))
+
+
+def built_with_cuda():
+    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as file:
+        return re.search("^CMAKE_CUDA_COMPILER:", file.read(), re.MULTILINE) is not None
 
 
 def is_optimised():
@@ -108,6 +132,8 @@ class Includes(unittest.TestCase):
     def test_core_and_kernels_include_no_mpi_no_files_and_no_command_line(self):
         self.expect_none(["kernels"], r"<(mpi|hdf5|H5|nifti|znz|zlib|boost/|spdlog/|nlohmann/|fstream|filesystem)")
         self.expect_none(["core"], r"<(mpi|hdf5|H5|nifti|znz|zlib|spdlog/|cuda)")
+        with_files = {path for path, what in includes_of("core") if re.match("<(fstream|filesystem|fcntl)", what)}
+        self.assertEqual(with_files, {"core/command_line.cpp"})
 
     def test_only_cuda_files_include_cuda_headers(self):
         broken = [f"{path} includes {what}" for path, what in includes_of(*SHIPPED)
@@ -120,7 +146,7 @@ class Includes(unittest.TestCase):
     def test_benchmarks_include_only_the_tests_references(self):
         self.expect_none(["bench"], '"tests/(?![a-z_]+/reference/)')
         references = [os.path.join("tests", name, "reference") for name in os.listdir(os.path.join(ROOT, "tests"))]
-        self.expect_none(references, '"tests/support/')
+        self.expect_none(references, '"tests/([a-z_]+/)?support/')
 
     def test_headers_are_included_once_per_file(self):
         broken = [path for path in files_below(*SHIPPED, ends=(".hpp", ".cuh")) if "#pragma once" not in text_of(path)]
@@ -134,26 +160,32 @@ class Symbols(unittest.TestCase):
         cls.needed = needed_symbols()
 
     def test_the_program_was_compiled_in_this_build_folder(self):
-        folders = {layer(source)[1] for source in self.needed}
-        self.assertEqual(folders, {folder for folders in LAYERS for folder in folders})
+        compiled = {layer(source)[1] for sources in self.needed for source in sources}
+        of_headers = {"kernels/portable"} if built_with_cuda() else {"kernels/portable", "kernels/device"}
+        self.assertEqual(compiled, {folder for folders in LAYERS for folder in folders} - of_headers)
 
-    def sources_that_need(self, pattern):
-        return {source for source, names in self.needed.items() if any(re.match(pattern, name) for name in names)}
+    def test_sources_compiled_together_are_of_one_folder(self):
+        self.assertEqual([sources for sources in self.needed if len({layer(source) for source in sources}) > 1], [])
+
+    def sources_that_need(self, pattern, but=()):
+        """The first source of each object that needs such a name, except objects of folders or with sources in `but`."""
+        return {sources[0] for sources, names in self.needed.items() if any(re.match(pattern, name) for name in names)
+                and not any(source.startswith(but) for source in sources)}
 
     @unittest.skipUnless(is_optimised(), "SKIPPED: without optimisation nothing is inlined")
     def test_functions_that_compute_are_compiled_with_the_flags_of_kernels_only(self):
         kernels, others = inline_functions(["kernels"]), inline_functions(["core", "mpi", "src"])
         self.assertGreater(len(kernels), 20)
         self.assertGreater(len(others), 20)
-        computing = {name for name in kernels & others if "::~" not in name and "::release_memory()" not in name}
+        made_by_compiler = re.compile(r"::~|::release_memory\(\)|(\w+)::\1\(")  # or without numbers
+        computing = {name for name in kernels & others if not made_by_compiler.search(name)}
         self.assertEqual(computing, set())
 
     def test_only_mpi_comm_calls_mpi(self):
-        calls = {source for source in self.sources_that_need(r"P?MPI_[A-Z]") if not source.startswith("mpi/comm/")}
-        self.assertEqual(calls, set())
+        self.assertEqual(self.sources_that_need(r"P?MPI_[A-Z]", ("mpi/comm/",)), set())
 
     def test_only_mpi_result_calls_hdf5(self):
-        self.assertEqual({s for s in self.sources_that_need(r"H5[A-Z]{1,2}[a-z_]") if not s.startswith("mpi/result/")}, set())
+        self.assertEqual(self.sources_that_need(r"H5[A-Z]{1,2}[a-z_]", ("mpi/result/",)), set())
 
     def test_only_cuda_files_call_cuda(self):
         pattern = r"cuda[A-Z]|__cuda|cu[A-Z][a-z]+[A-Z]|cufft"
@@ -161,12 +193,11 @@ class Symbols(unittest.TestCase):
 
     def test_only_io_calls_libraries_of_image_files(self):
         pattern = r"(nifti|znz|isal_|gz(open|read|write|close)|inflate|deflate)"
-        self.assertEqual({s for s in self.sources_that_need(pattern) if not s.startswith("src/io/")}, set())
+        self.assertEqual(self.sources_that_need(pattern, ("src/io/",)), set())
 
     def test_core_and_kernels_open_no_files_except_the_configuration(self):
         pattern = r"(fopen|open|openat|mmap)(64)?$|_ZNSt1[34]basic_[io]?f(ile)?stream|_ZNSt10filesystem"
-        self.assertEqual({s for s in self.sources_that_need(pattern) if s.startswith(("core/", "kernels/"))},
-                         {"core/command_line.cpp"})
+        self.assertEqual(self.sources_that_need(pattern, ("mpi/", "src/", "core/command_line.cpp")), set())
 
 
 class Places(unittest.TestCase):

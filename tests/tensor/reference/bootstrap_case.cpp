@@ -15,7 +15,7 @@ namespace voxherd::reference {
 
 namespace {
 
-constexpr std::uint64_t seed = 0x123456789abcdefu;
+constexpr std::uint64_t bootstrap_seed = 0x123456789abcdefu;
 
 struct replicate_of_all {
   replicate_of_all(tensor_bootstrap& bootstrap, std::uint64_t replicate)
@@ -62,7 +62,7 @@ void expect_replicates_equivalent_to_reference(const device& d, const tensor_set
   const auto rows = uneven_voxels(g, count, settings.gradient_deviation);
   const auto voxels = some_voxels(count);
   const std::size_t width = rows.size() / count;
-  const bootstrap_settings how{settings, seed};
+  const bootstrap_settings how{settings, bootstrap_seed};
 
   use_device(d);
   const auto bootstrap = make_tensor_bootstrap(d, g, how, voxels, rows);
@@ -88,7 +88,7 @@ void expect_replicates_independent_of_company(const device& d) {
   const gradient_table g = two_shells();
   const auto rows = uneven_voxels(g, count, false);
   const auto voxels = some_voxels(count);
-  const bootstrap_settings how{{}, seed};
+  const bootstrap_settings how{{}, bootstrap_seed};
   use_device(d);
   const auto all = make_tensor_bootstrap(d, g, how, voxels, rows);
   const auto some = make_tensor_bootstrap(d, g, how, std::span(voxels).subspan(first, part),
@@ -117,7 +117,7 @@ void expect_spread_of_repeated_noise(const device& d, const tensor_settings& set
       rows.push_back(static_cast<float>(tensor_signal(g, k, truth, 1000, {}) + 40 * normal(draw)));
 
   use_device(d);
-  const auto bootstrap = make_tensor_bootstrap(d, g, {settings, seed}, some_voxels(count), rows);
+  const auto bootstrap = make_tensor_bootstrap(d, g, {settings, bootstrap_seed}, some_voxels(count), rows);
   const replicate_of_all data(*bootstrap, 0);
   std::vector<replicate_of_all> resampled;
   for (std::uint64_t r = 1; r <= replicates; ++r) resampled.emplace_back(*bootstrap, r);

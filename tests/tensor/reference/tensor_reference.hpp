@@ -3,7 +3,7 @@
 #include <array>
 #include <span>
 
-#include "kernels/portable/gradients.hpp"
+#include "kernels/portable/gradient_table.hpp"
 #include "kernels/portable/voxel_status.hpp"
 #include "kernels/tensor/bootstrap.hpp"
 #include "kernels/tensor/tensor.hpp"

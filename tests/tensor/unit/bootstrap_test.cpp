@@ -4,7 +4,8 @@
 #include <stdexcept>
 
 #include "kernels/tensor/bootstrap.hpp"
-#include "kernels/tensor/bootstrap_signs.hpp"
+#include "kernels/tensor/bootstrap_fitter.hpp"
+#include "tests/support/devices.hpp"
 #include "tests/tensor/reference/bootstrap_case.hpp"
 #include "tests/tensor/reference/tensor_case.hpp"
 
@@ -12,8 +13,6 @@ namespace {
 
 using namespace voxherd;
 using namespace voxherd::reference;
-
-const device two_threads{backend::cpu, 2, 0};
 
 TEST(TensorBootstrapCpu, ReplicatesAreEquivalentToReference) {
   expect_replicates_equivalent_to_reference(two_threads, {tensor_weighting::iterated, 2, false});

@@ -4,14 +4,13 @@
 #include <cmath>
 
 #include "kernels/tensor/tensor_estimator.hpp"
+#include "tests/support/devices.hpp"
 #include "tests/tensor/reference/tensor_case.hpp"
 
 namespace {
 
 using namespace voxherd;
 using reference::expect_equivalent_to_reference;
-
-const device two_threads{backend::cpu, 2, 0};
 
 TEST(TensorCpu, OrdinaryFitIsEquivalentToReference) {
   expect_equivalent_to_reference(two_threads, {tensor_weighting::ordinary, 2, false});

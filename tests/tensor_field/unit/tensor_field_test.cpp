@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "tests/geodesic/reference/geodesic_field_case.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 
@@ -14,8 +15,6 @@ using namespace voxherd;
 using namespace voxherd::tensor_field;
 using reference::expect_coefficients_equivalent_to_reference;
 using reference::expect_field_equivalent_to_reference;
-
-const device two_threads{backend::cpu, 2, 0};
 
 preparation with(metric_kind metric, double alpha = 1, double smoothing_voxels = 0) {
   return {metric, alpha, smoothing_voxels, 0.01};

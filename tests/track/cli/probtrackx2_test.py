@@ -64,7 +64,7 @@ class Folder(Probtrackx2Jobs):
                          ["fdt_network_matrix", "fdt_network_matrix_lengths", "fdt_paths_lengths.nii.gz", "probtrackx.log", "voxherd.h5", "waytotal"])
         np.testing.assert_array_equal(np.loadtxt(f"{folder}/fdt_network_matrix"), [[0, 30, 30], [30, 0, 30], [30, 30, 0]])
         np.testing.assert_array_equal(np.loadtxt(f"{folder}/waytotal"), [30, 30, 30])
-        same = self.make("same.h5", "--samples", self.samples(), "--network", self.mask("labels", *boxes), "--samples-per-seed", 30,
+        same = self.make("same.h5", "--samples", self.samples(), "--connectome", self.mask("labels", *boxes), "--samples-per-seed", 30,
                          "--lengths")
         np.testing.assert_array_equal(constants(same, "connectome")["mean_length_mm"],
                                       np.loadtxt(f"{folder}/fdt_network_matrix_lengths"))
@@ -76,7 +76,7 @@ class Folder(Probtrackx2Jobs):
         samples = self.scattered()
         left, right = self.path("left.nii"), self.path("right.nii")
         expected = self.make("track.h5", "--samples", samples, "--seed-image", self.path("seeds.nii"), "--seed-radius", "0.7",
-                             "--first-fibre", "equal", "--loop-check", "--waypoints", left, right, "--ordered", "--avoid",
+                             "--first-fibre", "equal", "--loop-check", "on", "--include", left, right, "--ordered", "--exclude",
                              self.path("avoid.nii"), "--stop", self.path("stop.nii"), "--samples-per-seed", 200, "--lengths")
         self.assertIn("--seed-image", given)
         rc, output = self.call(
@@ -93,7 +93,7 @@ class Folder(Probtrackx2Jobs):
         seeds, left, right = self.mask("seeds", np.s_[10:13, 3:6, 3]), self.mask("left", np.s_[5, :, :]), self.mask("right", np.s_[17, :, :])
         skirt = self.mask("skirt", np.s_[8:15, :, :])
         expected = self.make("track.h5", "--samples", samples, "--seed-image", seeds, "--targets", left, right, "--walk-through-stop", skirt,
-                             "--step-direction", "fsl-mean", "--start-fibre", 2, "--directions", "--lengths", "--samples-per-seed", 100,
+                             "--step-direction", "fsl-mean", "--start-fibre", 2, "--local-directions", "--lengths", "--samples-per-seed", 100,
                              "--stop", right, "--ignore-first-step")
         rc, output = self.call("-s", f"{samples}/merged", "-m", f"{samples}/nodif_brain_mask", "-x", seeds, "-P", "100", "--os2t",
                                f"--targetmasks={self.text_list('targets.txt', left, right)}", f"--wtstop={skirt}", "--modeuler",
@@ -182,6 +182,24 @@ class Folder(Probtrackx2Jobs):
         self.assertEqual(constants(self.path("tract+/voxherd.h5"), "streamlines")["waytotal"], 20)
         self.trace("tract", *options, "30", "--forcedir")
         self.assertEqual(constants(self.path("tract/voxherd.h5"), "streamlines")["waytotal"], 30)
+
+    def test_the_density_is_written_in_the_folder_and_never_over_an_input(self):
+        seeds = self.mask("seeds", np.s_[10, 3, 3])
+        folder = self.samples()
+        words = "-s", f"{folder}/merged", "-m", f"{folder}/nodif_brain_mask", "-P", "10", "--opd"
+        for name in ("../mask", self.path("mask"), "a/b"):
+            rc, output = self.call(*words, "-x", seeds, f"--dir={self.path('tract')}", "-o", name)
+            self.assertEqual(rc, USAGE, output)
+            self.assertIn(f"-o {name}: expected a name without folders", output)
+        self.assertFalse(os.path.exists(self.path("tract")))
+        self.trace("tract", "-x", seeds, "--opd", "-P", "10")
+        with open(self.path("tract/fdt_paths.nii.gz"), "rb") as file:
+            before = file.read()
+        rc, output = self.call(*words, "-x", self.path("tract/fdt_paths"), f"--dir={self.path('tract')}", "--forcedir")
+        self.assertEqual(rc, USAGE, output)
+        self.assertIn("fdt_paths.nii.gz is the input --seed-image", output)
+        with open(self.path("tract/fdt_paths.nii.gz"), "rb") as file:
+            self.assertEqual(file.read(), before)
 
     def test_conditions_without_waypoints_have_no_effect(self):
         folder = self.trace("tract", "-x", self.mask("seeds", np.s_[10, 3, 3]), "--opd", "--onewaycondition", "--waycond=AND", "-P", "10")
@@ -282,11 +300,11 @@ class Errors(Probtrackx2Jobs):
         self.refuse(USAGE, "--avoid is given twice", "--opd", f"--avoid={seeds}", f"--avoid={seeds}")
         self.refuse(USAGE, "unexpected argument 'more'", "--opd", f"--avoid={seeds}", "more")
         self.refuse(USAGE, "--randfib 4: expected one of 0, 1, 2, 3", "--opd", "--randfib=4")
-        self.refuse(USAGE, "--ordered has no meaning with --waypoint-rule or", "--opd", f"--waypoints={seeds}", "--wayorder", "--waycond=OR")
+        self.refuse(USAGE, "--ordered has no meaning with --include-rule or", "--opd", f"--waypoints={seeds}", "--wayorder", "--waycond=OR")
         self.refuse(USAGE, "at least two masks", "--network")
-        self.refuse(USAGE, "--os2t and --targetmasks need each other", "--opd", "--os2t")
+        self.refuse(USAGE, "give --os2t and --targetmasks together", "--opd", "--os2t")
         for number in (2, 3):
-            self.refuse(USAGE, f"--omatrix{number} and --target{number} need each other", "--opd", f"--omatrix{number}")
+            self.refuse(USAGE, f"give --omatrix{number} and --target{number} together", "--opd", f"--omatrix{number}")
         self.refuse(USAGE, "--lrtarget3 has no meaning without --omatrix3", "--opd", f"--lrtarget3={seeds}")
         self.refuse(USAGE, "--distthresh1 and --distthresh3 differ", "--omatrix1", "--omatrix3", f"--target3={seeds}", "--distthresh1=5")
         self.refuse(USAGE, "--first-fibre has no meaning with --start-fibre", "--opd", "--fibst=1", "--randfib=1")

@@ -90,7 +90,7 @@ class Reference(unittest.TestCase):
         self.check("one seed voxel", "voxel", maps["density"], "fdt_paths.nii.gz", 10000, 1.03)
 
     def test_one_voxel_with_loop_check(self):  # 0.90 to 1.20
-        maps, _ = self.track("--seed-image", self.roi("seed_voxel"), "--samples-per-seed", 10000, "--loop-check")
+        maps, _ = self.track("--seed-image", self.roi("seed_voxel"), "--samples-per-seed", 10000, "--loop-check", "on")
         self.check("with loop check", "voxel_loopcheck", maps["density"], "fdt_paths.nii.gz", 10000, 1.20)
 
     def test_lengths(self):
@@ -105,30 +105,30 @@ class Reference(unittest.TestCase):
 
     def test_waypoints_on_both_sides_as_in_xtract(self):  # 0.91 to 1.02
         maps, waytotal = self.track(
-            "--seed-image", self.roi("seed_callosum"), "--loop-check", "--seed-radius", 1, "--first-fibre", "equal", "--waypoints",
-            self.roi("target_left"), self.roi("target_right"), "--avoid", self.roi("exclude_low"), "--stop", self.roi("stop_top"),
+            "--seed-image", self.roi("seed_callosum"), "--loop-check", "on", "--seed-radius", 1, "--first-fibre", "equal", "--include",
+            self.roi("target_left"), self.roi("target_right"), "--exclude", self.roi("exclude_low"), "--stop", self.roi("stop_top"),
             "--samples-per-seed", 2000)
         self.check("two waypoints, avoid, stop, loop check", "xtract", maps["density"], "density.nii.gz", 144000, 1.02)
         self.check_waytotal("xtract", waytotal, 144000)
 
     def test_one_waypoint_for_each_half(self):  # 0.95 to 1.08
         maps, waytotal = self.track(
-            "--seed-image", self.roi("seed_callosum"), "--loop-check", "--seed-radius", 1, "--first-fibre", "weighted",
-            "--waypoints", self.roi("target_left"), self.roi("target_right"), "--waypoint-rule", "or", "--each-half", "--avoid",
+            "--seed-image", self.roi("seed_callosum"), "--loop-check", "on", "--seed-radius", 1, "--first-fibre", "weighted",
+            "--include", self.roi("target_left"), self.roi("target_right"), "--include-rule", "or", "--each-half", "--exclude",
             self.roi("exclude_low"), "--samples-per-seed", 500)
         self.check("one of two waypoints for each half", "xtract_or_oneway", maps["density"], "density.nii.gz", 36000, 1.08)
         self.check_waytotal("xtract_or_oneway", waytotal, 36000)
 
     def test_ordered_waypoints(self):  # 0.97 to 1.29
         maps, waytotal = self.track(
-            "--seed-image", self.roi("n2_lateral_a"), "--loop-check", "--seed-radius", 1, "--first-fibre", "equal", "--waypoints",
+            "--seed-image", self.roi("n2_lateral_a"), "--loop-check", "on", "--seed-radius", 1, "--first-fibre", "equal", "--include",
             self.roi("n1_callosum"), self.roi("n3_lateral_b"), "--ordered", "--samples-per-seed", 2000)
         self.check("ordered waypoints", "xtract_order", maps["density"], "density.nii.gz", 256000, 1.29)
         self.check_waytotal("xtract_order", waytotal, 256000)
 
     def test_streamlines_that_end_by_their_fraction(self):  # 0.42 to 0.71
         maps, _ = self.track("--seed-image", self.roi("seed_callosum"), "--stop-by-fraction", "--fibre-threshold", .05,
-                             "--step-length", .3, "--curvature", .5, "--samples-per-seed", 2000)
+                             "--step", .3, "--max-angle", 60, "--samples-per-seed", 2000)
         self.check("ends by fraction", "usef", maps["density"], "fdt_paths.nii.gz", 144000, .71)
 
     def test_targets_of_each_seed_with_mean_directions(self):  # density 0.89 to 0.97, targets 0.93 to 1.03
@@ -201,8 +201,8 @@ class Reference(unittest.TestCase):
     def test_seeds_and_masks_in_a_turned_space(self):  # 0.85 to 1.03
         maps, waytotal = self.track(
             "--seed-image", self.roi("space2_seed_callosum"), "--seedref", self.roi("space2_ref"), "--xfm",
-            os.path.join(DATA, "rois", "seed2diff.mat"), "--loop-check", "--seed-radius", 1, "--first-fibre", "equal", "--waypoints",
-            self.roi("space2_target_left"), self.roi("space2_target_right"), "--avoid", self.roi("space2_exclude_low"), "--stop",
+            os.path.join(DATA, "rois", "seed2diff.mat"), "--loop-check", "on", "--seed-radius", 1, "--first-fibre", "equal", "--include",
+            self.roi("space2_target_left"), self.roi("space2_target_right"), "--exclude", self.roi("space2_exclude_low"), "--stop",
             self.roi("space2_stop_top"), "--samples-per-seed", 2000)
         self.check("two waypoints in a turned space (`xfm`)", "space2", maps["density"], "density.nii.gz", 120000, 1.03)
         self.check_waytotal("space2", waytotal, 120000)
@@ -216,10 +216,10 @@ class Reference(unittest.TestCase):
             labels[np.asarray(region.dataobj) != 0] = number
         path = os.path.join(self.folder, "labels.nii")
         nibabel.save(nibabel.Nifti1Image(labels, regions[0].affine), path)
-        cases = (("network", "network of 8 regions", ("--loop-check",), .82),
-                 ("network_pd", "network, halves of 10 mm or more", ("--min-length", 10), .89))
+        cases = (("network", "network of 8 regions", ("--loop-check", "on",), .82),
+                 ("network_pd", "network, halves of 10 mm or more", ("--min-half-length", 10), .89))
         for config, what, options, largest in cases:
-            maps, _ = self.track("--network", path, "--samples-per-seed", 200, *options)
+            maps, _ = self.track("--connectome", path, "--samples-per-seed", 200, *options)
             with h5py.File(self.out, "r") as file:
                 count, from_region = (np.asarray(file[f"connectome/{name}"]) for name in ("count", "waytotal"))
             runs = os.path.join(DATA, "runs", config)

@@ -36,7 +36,7 @@ class Spaces(SpaceJobs):
 
         def make(name, *more, ranks=0):
             files = [self.path(f"{name}{number}.h5") for number in (1, 2, 3)]
-            out = self.make(f"{name}.h5", *options, "--samples-per-seed", 100, "--directions", "--matrix1", files[0], "--matrix2", files[1],
+            out = self.make(f"{name}.h5", *options, "--samples-per-seed", 100, "--local-directions", "--matrix1", files[0], "--matrix2", files[1],
                             "--target2", self.path("left.nii"), "--matrix3", files[2], "--target3", self.path("seeds.nii"), *more,
                             ranks=ranks)
             return [digest(path) for path in (out, *files)]

@@ -1,4 +1,4 @@
-"""voxherd track --streamlines: accepted streamlines with their points; counts, lengths, regions, ranks, exports, errors."""
+"""voxherd track --paths: accepted streamlines with their points; counts, lengths, regions, ranks, exports, errors."""
 import os
 import unittest
 
@@ -23,8 +23,8 @@ def read(path):
 class Streamlines(TrackJobs):
     def test_points_of_straight_fibres_are_on_their_rows_in_the_world(self):
         seeds = self.mask("seeds", np.s_[10, 3:6, 3])
-        self.make("out.h5", "--samples", self.samples(), "--seed-image", seeds, "--samples-per-seed", 4, "--streamlines",
-                  self.path("kept.h5"), "--max-streamlines", 100)
+        self.make("out.h5", "--samples", self.samples(), "--seed-image", seeds, "--samples-per-seed", 4, "--paths",
+                  self.path("kept.h5"), "--max-paths", 100)
         values, lines = read(self.path("kept.h5"))
         self.assertEqual(len(lines), 12)  # all of them
         np.testing.assert_array_equal(values["seed"], np.repeat([0, 1, 2], 4))
@@ -42,7 +42,7 @@ class Streamlines(TrackJobs):
 
     def test_a_network_names_the_regions_of_each_streamline(self):
         labels = self.mask("labels", np.s_[5, 3, 3], np.s_[10, 3:5, 3], np.s_[15, 3, 3])
-        self.make("out.h5", "--samples", self.samples(), "--network", labels, "--samples-per-seed", 6, "--streamlines", self.path("kept.h5"))
+        self.make("out.h5", "--samples", self.samples(), "--connectome", labels, "--samples-per-seed", 6, "--paths", self.path("kept.h5"))
         values, lines = read(self.path("kept.h5"))
         self.assertEqual(len(lines), 18)
         np.testing.assert_array_equal(values["region"], np.repeat([1, 2, 3], 6))
@@ -65,7 +65,7 @@ class Streamlines(TrackJobs):
         files = [self.path(f"kept{ranks}.h5") for ranks in (1, 2, 3)]
         more = ((), ("--batch", 1), ("--batch", 7))
         for ranks, file, own in zip((1, 2, 3), files, more):
-            out = self.make(f"{ranks}.h5", *options, *own, "--streamlines", file, "--max-streamlines", 200, ranks=ranks)
+            out = self.make(f"{ranks}.h5", *options, *own, "--paths", file, "--max-paths", 200, ranks=ranks)
         self.assertEqual(len({digest(file) for file in files}), 1)
         self.assertEqual(digest(out), digest(self.make("without.h5", *options)))
         values, lines = read(files[0])
@@ -80,10 +80,10 @@ class Streamlines(TrackJobs):
             voxels = np.floor(line / 2 + .5).astype(int)
             self.assertTrue((voxels[:, 0] == 5).any() and (voxels[:, 0] == 19).any())  # both waypoints
             self.assertFalse((voxels[:, 1] == 7).any())
-            self.assertTrue(all(half == 0 or half >= 2 for half in halves))  # --min-length
+            self.assertTrue(all(half == 0 or half >= 2 for half in halves))  # --min-half-length
 
     def test_all_streamlines_give_the_density(self):
-        out = self.make("out.h5", *self.all_options(), "--samples-per-seed", 20, "--streamlines", self.path("kept.h5"), "--max-streamlines",
+        out = self.make("out.h5", *self.all_options(), "--samples-per-seed", 20, "--paths", self.path("kept.h5"), "--max-paths",
                         100000)
         _, lines = read(self.path("kept.h5"))
         self.assertEqual(len(lines), constants(out, "streamlines")["waytotal"][0])
@@ -100,7 +100,7 @@ class Streamlines(TrackJobs):
     def test_streamlines_in_another_space_are_at_the_same_places_of_the_world(self):
         seeds = self.mask("seeds", np.s_[10, 3:6, 3])
         fine = self.write("fine.nii", np.ones((40, 20, 20)), sform=[[1, 0, 0, 5], [0, 1, 0, 0], [0, 0, 1, 0]], pixdim=(1, 1, 1))
-        options = "--samples", self.samples(), "--seed-image", seeds, "--samples-per-seed", 3, "--streamlines"
+        options = "--samples", self.samples(), "--seed-image", seeds, "--samples-per-seed", 3, "--paths"
         self.make("out.h5", *options, self.path("kept.h5"), "--seedref", fine)
         _, lines = read(self.path("kept.h5"))
         self.assertGreater(len(lines), 9)
@@ -111,11 +111,11 @@ class Streamlines(TrackJobs):
 
     def test_no_accepted_streamline_gives_an_empty_file(self):
         self.make("out.h5", "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 3, 3]), "--samples-per-seed", 3,
-                  "--waypoints", self.mask("away", np.s_[:, 6, 6]), "--streamlines", self.path("kept.h5"))
+                  "--include", self.mask("away", np.s_[:, 6, 6]), "--paths", self.path("kept.h5"))
         self.assertEqual(len(read(self.path("kept.h5"))[1]), 0)
 
     def test_programs_read_the_exported_streamlines(self):
-        self.make("out.h5", *self.all_options(), "--samples-per-seed", 20, "--streamlines", self.path("kept.h5"), "--max-streamlines", 50)
+        self.make("out.h5", *self.all_options(), "--samples-per-seed", 20, "--paths", self.path("kept.h5"), "--max-paths", 50)
         values, lines = read(self.path("kept.h5"))
         for kind in ("trx", "tck", "trk"):
             rc, _, output = voxherd("export", self.path("kept.h5"), "--to", kind, self.path(f"kept.{kind}"))
@@ -136,9 +136,9 @@ class Streamlines(TrackJobs):
 
     def test_options_without_a_file_are_rejected(self):
         base = "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 4, 3])
-        for words, options in (("--max-streamlines has no meaning without --streamlines", (*base, "--max-streamlines", 5)),
-                               ("--streamlines has no meaning with --tracts",
-                                ("--samples", self.samples(), "--tracts", self.folder, "--streamlines", "a.h5"))):
+        for words, options in (("--max-paths has no meaning without --paths", (*base, "--max-paths", 5)),
+                               ("--paths has no meaning with --tracts",
+                                ("--samples", self.samples(), "--tracts", self.folder, "--paths", "a.h5"))):
             rc, output = self.launch(self.path("refused.h5"), *options)
             self.assertEqual(rc, USAGE, output)
             self.assertIn(words, output)

@@ -8,8 +8,9 @@ import unittest
 
 import numpy as np
 from crafted_inputs import BAD_DATA, DISK, MISSING, USAGE, nifti
-from result_files import batches_done
-from toy_jobs import ToyJobs, VOXHERD, digest, h5py, mpirun, rank_processes, remaining_output, voxherd, wait_for_batches
+from result_files import batches_done, changed_tables
+from toy_jobs import ToyJobs, VOXHERD, digest, h5py, mpirun, rank_processes, remaining_output, stores_from_the_start, voxherd, \
+    wait_for_batches
 
 FILE_FAULTS = os.path.join(os.environ.get("VOXHERD_TEST_TOOLS", ""), "file_faults.so")
 SIZE = (24, 9, 7)
@@ -58,9 +59,9 @@ class TrackJobs(ToyJobs):
 
     def all_options(self):
         return ("--samples", self.scattered(), "--seed-image", self.mask("seeds", np.s_[6:18, 2:7, 2:5]), "--seed-radius", "0.7",
-                "--first-fibre", "equal", "--loop-check", "--waypoints", self.mask("left", np.s_[5, :, :]),
-                self.mask("right", np.s_[19, :, :]), "--avoid", self.mask("avoid", np.s_[:, 7, :]), "--stop",
-                self.mask("stop", np.s_[21, :, :]), "--min-length", "2", "--lengths")
+                "--first-fibre", "equal", "--loop-check", "on", "--include", self.mask("left", np.s_[5, :, :]),
+                self.mask("right", np.s_[19, :, :]), "--exclude", self.mask("avoid", np.s_[:, 7, :]), "--stop",
+                self.mask("stop", np.s_[21, :, :]), "--min-half-length", "2", "--lengths")
 
 
 def maps(path):
@@ -101,7 +102,7 @@ class Counts(TrackJobs):
 
     def test_a_network_connects_the_regions_along_the_fibres(self):
         labels = self.mask("labels", np.s_[5, 3, 3], np.s_[10, 3:5, 3], np.s_[15, 3, 3], np.s_[10, 6, 3])
-        out = self.make("out.h5", "--samples", self.samples(), "--network", labels, "--samples-per-seed", 30, "--lengths")
+        out = self.make("out.h5", "--samples", self.samples(), "--connectome", labels, "--samples-per-seed", 30, "--lengths")
         found = constants(out, "connectome")
         np.testing.assert_array_equal(found["labels"], [1, 2, 3, 4])
         # Of region 2 only the voxel in the row of the others is connected; region 4 is alone.
@@ -117,7 +118,7 @@ class Counts(TrackJobs):
     def test_targets_count_the_streamlines_of_each_seed_voxel(self):
         out = self.make("out.h5", "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 3:5, 3]), "--lengths",
                         "--targets", self.mask("near", np.s_[13, 3, 3]), self.mask("far", np.s_[4:7, :, 3]), "--samples-per-seed", 20,
-                        "--directions")
+                        "--local-directions")
         found = maps(out)
         np.testing.assert_array_equal(found["seeds_to_near"][10, 3:5, 3], [20, 0])
         np.testing.assert_array_equal(found["seeds_to_far"][10, 3:5, 3], [20, 20])
@@ -224,7 +225,7 @@ class Ranks(TrackJobs):
     def test_matrices_are_the_same_bytes_for_any_ranks_and_batches(self):
         def make(number, ranks, *more):
             files = [self.path(f"{number}_{name}.h5") for name in ("matrix1", "matrix2", "matrix3")]
-            out = self.make(f"{number}.h5", *self.all_options(), "--samples-per-seed", 100, "--directions", "--matrix1", files[0],
+            out = self.make(f"{number}.h5", *self.all_options(), "--samples-per-seed", 100, "--local-directions", "--matrix1", files[0],
                             "--matrix-min-length", 4, "--matrix2", files[1], "--target2", self.path("left.nii"), "--matrix3", files[2],
                             "--target3", self.path("seeds.nii"), *more, ranks=ranks)
             self.assertFalse([name for name in os.listdir(self.folder) if "sizes" in name or "pairs" in name or "part" in name])
@@ -237,6 +238,7 @@ class Ranks(TrackJobs):
         for number, (ranks, more) in enumerate(((2, ()), (3, ("--batch", 5)), (5, ("--schedule", "static", "--batch", 1))), 1):
             self.assertEqual(make(number, ranks, *more), one, f"{ranks} ranks {more}")
 
+    @stores_from_the_start()
     def test_a_killed_job_resumes_to_the_same_bytes_and_keeps_its_finished_groups(self):
         options = (*self.all_options(), "--samples-per-seed", 4000, "--batch", 1)
         expected = digest(self.make("reference.h5", *options))
@@ -254,11 +256,12 @@ class Ranks(TrackJobs):
         self.assertEqual(digest(out), expected)
         self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("killed")], ["killed.h5"])
 
+    @stores_from_the_start()
     def test_a_job_with_matrices_and_streamlines_that_is_killed_in_each_step_resumes_to_the_same_bytes_on_other_ranks(self):
         def options(name):
             return (*self.all_options(), "--samples-per-seed", 800, "--batch", 1, "--matrix1", self.path(f"{name}1.h5"), "--matrix2",
                     self.path(f"{name}2.h5"), "--target2", self.path("left.nii"), "--matrix3", self.path(f"{name}3.h5"), "--target3",
-                    self.path("seeds.nii"), "--streamlines", self.path(f"{name}4.h5"), "--max-streamlines", 30)
+                    self.path("seeds.nii"), "--paths", self.path(f"{name}4.h5"), "--max-paths", 30)
 
         def results(name):
             return [f"{name}{end}.h5" for end in ("", "1", "2", "3", "4")]
@@ -268,13 +271,14 @@ class Ranks(TrackJobs):
         steps = (".h5.groups", ".h5.streamline-sizes", "4.h5", ".h5.matrix1-sizes", "1.h5", ".h5.matrix2-sizes", "2.h5", ".h5.pair-sizes",
                  ".h5.pairs", "3.h5", ".h5")
         for number, file in enumerate(f"killed{step}" for step in steps):
-            # A process kills itself when it is about to write for the fourth time into the step's file.
+            # A process kills itself when it is about to write for the fourth time into the step's file, or for the second
+            # time: the file of a step that is collected gets only the batches, here two writes for each of a few groups.
             part = self.path(file) + ".part"
             job = subprocess.Popen(
                 mpirun(2 + number % 2, VOXHERD, "track", "--quiet", "--threads", 1, "--resume", "--out", self.path("killed.h5"),
                        *options("killed")), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                 env=dict(os.environ, LD_PRELOAD=FILE_FAULTS, VOXHERD_FAULT_FILE=part, VOXHERD_FAULT_BEGIN=part,
-                         VOXHERD_FAULT_AFTER="3", VOXHERD_FAULT_ERRNO="kill"))
+                         VOXHERD_FAULT_AFTER="1" if file.endswith(("groups", "sizes")) else "3", VOXHERD_FAULT_ERRNO="kill"))
             output = remaining_output(job, "voxherd")
             self.assertNotEqual(job.returncode, 0, f"{file}: {output}")
             self.assertTrue(os.path.exists(part), f"{file}: {output}")
@@ -286,9 +290,9 @@ class Ranks(TrackJobs):
     def test_another_seed_gives_other_counts_and_does_not_continue_the_same_study(self):
         options = ("--samples", self.scattered(), "--seed-image", self.mask("seeds", np.s_[12, 4, 3]), "--samples-per-seed", 200)
         out = self.make("1.h5", *options)
-        other = maps(self.make("2.h5", *options, "--seed", 1))["density"]
+        other = maps(self.make("2.h5", *options, "--random-seed", 1))["density"]
         self.assertFalse((maps(out)["density"] == other).all())
-        rc, output = self.launch(out, "--resume", *options, "--seed", 1)
+        rc, output = self.launch(out, "--resume", *options, "--random-seed", 1)
         self.assertEqual(rc, USAGE, output)
 
 
@@ -309,7 +313,7 @@ class ResultsOfBallstick(TrackJobs):
         """The result with some columns of samples stored in another way."""
         copy = self.path(name)
         shutil.copy(path, copy)
-        with h5py.File(copy, "r+") as file:
+        with changed_tables(copy) as file:
             for column in columns:
                 old = file["samples"][column]
                 values, attributes = old[()], dict(old.attrs)
@@ -319,7 +323,7 @@ class ResultsOfBallstick(TrackJobs):
 
     def track(self, samples, name, **how):
         out = self.make(name, "--samples", samples, "--seed-image", self.path("phantom/nodif_brain_mask.nii.gz"), "--samples-per-seed", 3,
-                        "--loop-check", **how)
+                        "--loop-check", "on", **how)
         return {**maps(out), **constants(out, "streamlines")}
 
     def test_samples_give_the_same_counts_however_they_are_stored(self):
@@ -354,7 +358,7 @@ class ResultsOfBallstick(TrackJobs):
         self.assertIn("short.h5", output)
         # The shapes of the columns differ.
         other = self.repacked(fibres, "other.h5", [])
-        with h5py.File(other, "r+") as file:
+        with changed_tables(other) as file:
             contents = json.loads(file.attrs["contents"])
             next(o for o in contents["outputs"] if o["name"] == "f2")["shape"] = [99]
             values, attributes = file["samples/f2"][:, :99], dict(file["samples/f2"].attrs)
@@ -388,21 +392,21 @@ class Errors(TrackJobs):
         folder, seeds = self.samples(), self.mask("seeds", np.s_[10, 4, 3])
         base = ("--samples", folder, "--seed-image", seeds)
         self.refuse(USAGE, "--seed-image", "--samples", folder)
-        self.refuse(USAGE, "--seed-image and --network exclude each other", *base, "--network", seeds)
-        self.refuse(USAGE, "--waypoint-rule has no meaning without --waypoints", *base, "--waypoint-rule", "or")
-        self.refuse(USAGE, "--each-half has no meaning without --waypoints", *base, "--each-half")
-        self.refuse(USAGE, "--ordered has no meaning with 1 --waypoints", *base, "--waypoints", seeds, "--ordered")
-        self.refuse(USAGE, "expected at most 13", *base, "--waypoints", *[seeds] * 14)
-        self.refuse(USAGE, "--targets and --network exclude", "--samples", folder, "--network", seeds, "--targets", seeds)
+        self.refuse(USAGE, "--seed-image and --connectome exclude each other", *base, "--connectome", seeds)
+        self.refuse(USAGE, "--include-rule has no meaning without --include", *base, "--include-rule", "or")
+        self.refuse(USAGE, "--each-half has no meaning without --include", *base, "--each-half")
+        self.refuse(USAGE, "--ordered has no meaning with 1 --include", *base, "--include", seeds, "--ordered")
+        self.refuse(USAGE, "expected at most 13", *base, "--include", *[seeds] * 14)
+        self.refuse(USAGE, "--targets has no meaning without --seed-image", "--samples", folder, "--connectome", seeds, "--targets", seeds)
         self.refuse(USAGE, "two files are called", *base, "--targets", seeds, seeds)
         self.refuse(USAGE, "expected at most 32", *base, "--walk-through-stop", *[seeds] * 33)
         self.refuse(USAGE, "--start-fibre 2: the samples have 1 fibre", *base, "--start-fibre", 2)
         self.refuse(USAGE, "--first-fibre has no meaning with --start-fibre", *base, "--start-fibre", 1, "--first-fibre", "any")
         self.refuse(USAGE, "--ignore-first-step has no meaning", *base, "--ignore-first-step")
-        self.refuse(USAGE, "--matrix2 and --target2 need each other", *base, "--target2", seeds)
+        self.refuse(USAGE, "--target2 has no meaning without --matrix2", *base, "--target2", seeds)
         self.refuse(USAGE, "--target3-columns has no meaning without --matrix3", *base, "--target3-columns", seeds)
         self.refuse(USAGE, "--matrix-min-length has no meaning without --matrix", *base, "--matrix-min-length", 3)
-        self.refuse(USAGE, "--curvature 2: expected 0 to 1", *base, "--curvature", "2")
+        self.refuse(USAGE, "--max-angle 91: expected 0 to 90 degrees", *base, "--max-angle", "91")
 
     def test_samples_that_cannot_be_read_are_rejected(self):
         seeds = self.mask("seeds", np.s_[10, 4, 3])
@@ -412,6 +416,20 @@ class Errors(TrackJobs):
         folder = self.samples()
         os.remove(os.path.join(folder, "merged_f1samples.nii"))
         self.refuse(MISSING, "merged_f1samples", "--samples", folder, "--seed-image", seeds)
+        for number in ("1", "2", ""):
+            for name in ("th", "ph", "f"):
+                folder = self.samples(f"gap{name}{number}")
+                if number != "1":
+                    for each in ("th", "ph", "f"):
+                        own = os.path.join(folder, f"merged_{each}1samples.nii")
+                        (shutil.copy if number else os.rename)(own, os.path.join(folder, f"merged_{each}{number}samples.nii"))
+                os.remove(os.path.join(folder, f"merged_{name}{number}samples.nii"))
+                self.refuse(MISSING, f"merged_{name}{number}samples", "--samples", folder, "--seed-image", seeds)
+        folder = self.samples("gap")
+        for name in ("th", "ph", "f"):
+            shutil.copy(os.path.join(folder, f"merged_{name}1samples.nii"), os.path.join(folder, f"merged_{name}3samples.nii"))
+        self.refuse(MISSING, "merged_th2samples", "--samples", folder, "--seed-image", seeds)
+        folder = self.samples()
         self.write("samples/merged_f1samples.nii", np.ones((*SIZE, SAMPLES + 1)))
         self.refuse(BAD_DATA, "merged_f1samples.nii: has 24 x 9 x 7 voxels and 5 volumes", "--samples", folder, "--seed-image", seeds)
         other = self.make("other.h5", "--samples", self.samples("right"), "--seed-image", seeds, "--samples-per-seed", 1)

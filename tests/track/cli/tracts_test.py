@@ -21,7 +21,7 @@ class TractJobs(TrackJobs):
         return self.path("protocols")
 
     def base(self):
-        return "--samples", self.scattered(), "--loop-check", "--seed-radius", "0.7", "--lengths"
+        return "--samples", self.scattered(), "--loop-check", "on", "--seed-radius", "0.7", "--lengths"
 
 
 class Tracts(TractJobs):
@@ -31,9 +31,9 @@ class Tracts(TractJobs):
         found, sums = maps(out), constants(out, "tracts")
         self.assertEqual(sorted(found), [f"{kind}_{name}" for kind in ("density", "mean_length", "normalised") for name in ("af_l", "cst")])
         masks = {name: os.path.join(folder, "af_l", f"{name}.nii") for name in ("seed", "stop", "exclude", "target1", "target2")}
-        common = "--samples-per-seed", 300, "--ordered", "--stop", masks["stop"], "--avoid", masks["exclude"]
-        there = self.make("there.h5", *self.base(), *common, "--seed-image", masks["seed"], "--waypoints", masks["target1"], masks["target2"])
-        back = self.make("back.h5", *self.base(), *common, "--seed-image", masks["target2"], "--waypoints", masks["target1"], masks["seed"])
+        common = "--samples-per-seed", 300, "--ordered", "--stop", masks["stop"], "--exclude", masks["exclude"]
+        there = self.make("there.h5", *self.base(), *common, "--seed-image", masks["seed"], "--include", masks["target1"], masks["target2"])
+        back = self.make("back.h5", *self.base(), *common, "--seed-image", masks["target2"], "--include", masks["target1"], masks["seed"])
         expected = maps(there)["density"] + maps(back)["density"]
         self.assertGreater(expected.sum(), 1000)
         np.testing.assert_array_equal(found["density_af_l"], expected)
@@ -81,8 +81,10 @@ class Errors(TractJobs):
 
     def test_options_that_the_folder_replaces_are_rejected(self):
         folder = self.protocols()
-        for option, value in (("--seed-image", "seed.nii"), ("--waypoints", "a.nii"), ("--samples-per-seed", 5)):
-            self.refuse(USAGE, f"{option} has no meaning with --tracts", "--tracts", folder, option, value)
+        for option, value, words in (("--seed-image", "seed.nii", "--seed-image and --tracts exclude each other"),
+                                     ("--include", "a.nii", "--include has no meaning with --tracts"),
+                                     ("--samples-per-seed", 5, "has no meaning without --seed-image or --connectome")):
+            self.refuse(USAGE, words, "--tracts", folder, option, value)
         self.refuse(USAGE, "--tract-samples has no meaning without --tracts", "--seed-image", "s.nii", "--tract-samples", 5)
 
     def test_incomplete_protocols_name_the_file(self):

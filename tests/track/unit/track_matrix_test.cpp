@@ -7,7 +7,7 @@
 namespace voxherd::track {
 namespace {
 
-constexpr std::uint64_t per_seed = 60;
+constexpr std::uint64_t streamlines_per_seed = 60;
 
 struct sums {
   std::uint64_t count = 0, steps = 0;
@@ -18,7 +18,7 @@ using dense = std::map<std::uint64_t, sums>;
 std::uint64_t key_at(std::uint64_t row, std::uint64_t column) { return row << 32 | column; }
 
 /// Equal except for the few streamlines that part from the reference.
-void expect_close(const dense& found, const dense& expected) {
+void expect_close_sums(const dense& found, const dense& expected) {
   double difference = 0, total = 0;
   dense all = found;
   for (const auto& [key, value] : expected) all[key];
@@ -42,7 +42,7 @@ dense to_dense(const sparse_rows& rows) {
 
 sparse_rows rows_on_cpu(const track_case& c, int threads) {
   sparse_rows rows;
-  make_tracker({backend::cpu, threads, 0}, c.input(per_seed, 100))->track_rows(0, c.seeds.size(), rows);
+  make_tracker({backend::cpu, threads, 0}, c.input(streamlines_per_seed, 100))->track_rows(0, c.seeds.size(), rows);
   return rows;
 }
 
@@ -64,12 +64,12 @@ TEST(TrackMatrix, RowsOfSeedsAndOfACoarseImageAreThoseOfTheReference) {
     square ? c.set_seed_matrix() : c.set_coarse_matrix();
     dense expected;
     for (std::size_t i = 0; i < c.seeds.size(); ++i)
-      for (std::uint32_t number = 0; number < per_seed; ++number)
+      for (std::uint32_t number = 0; number < streamlines_per_seed; ++number)
         for (const auto& [column, steps] : find_crossings(c, i, draw_reference(c, c.seeds[i], number))) {
           ++expected[key_at(i, column)].count;
           expected[key_at(i, column)].steps += static_cast<std::uint64_t>(std::abs(steps));
         }
-    expect_close(to_dense(rows_on_cpu(c, 2)), expected);
+    expect_close_sums(to_dense(rows_on_cpu(c, 2)), expected);
   }
 }
 
@@ -79,7 +79,7 @@ TEST(TrackMatrix, PairsOnStreamlinesAreThoseOfTheReference) {
   c.set_coarse_matrix();
   dense expected, found;
   for (std::size_t i = 0; i < c.seeds.size(); ++i)
-    for (std::uint32_t number = 0; number < per_seed; ++number) {
+    for (std::uint32_t number = 0; number < streamlines_per_seed; ++number) {
       const auto crossings = find_crossings(c, i, draw_reference(c, c.seeds[i], number));
       for (auto a = crossings.begin(); a != crossings.end(); ++a)
         for (auto b = std::next(a); b != crossings.end(); ++b) {
@@ -87,8 +87,8 @@ TEST(TrackMatrix, PairsOnStreamlinesAreThoseOfTheReference) {
           expected[key_at(a->first, b->first)].steps += static_cast<std::uint64_t>(std::abs(a->second - b->second));
         }
     }
-  for (const pair_entry& e : pairs_on_cpu(c.input(per_seed, 100), 2)) found[e.key] = {e.count, e.steps};
-  expect_close(found, expected);
+  for (const pair_entry& e : pairs_on_cpu(c.input(streamlines_per_seed, 100), 2)) found[e.key] = {e.count, e.steps};
+  expect_close_sums(found, expected);
 }
 
 // Cubes of 2 voxels, and the seeds, which are in some of them.
@@ -101,7 +101,7 @@ TEST(TrackMatrix, PairsOfTwoMasksAreThoseOfTheReference) {
   other.matrix.square = false;
   dense expected, found;
   for (std::size_t i = 0; i < c.seeds.size(); ++i)
-    for (std::uint32_t number = 0; number < per_seed; ++number) {
+    for (std::uint32_t number = 0; number < streamlines_per_seed; ++number) {
       const reference_streamline s = draw_reference(c, c.seeds[i], number);
       for (const auto& [row, row_steps] : find_crossings(c, i, s))
         for (const auto& [column, column_steps] : find_crossings(other, i, s)) {
@@ -109,10 +109,10 @@ TEST(TrackMatrix, PairsOfTwoMasksAreThoseOfTheReference) {
           expected[key_at(row, column)].steps += static_cast<std::uint64_t>(std::abs(row_steps - column_steps));
         }
     }
-  track_input in = c.input(per_seed, 100);
-  in.pair_columns = other.input(per_seed, 100).matrix;
+  track_input in = c.input(streamlines_per_seed, 100);
+  in.pair_columns = other.input(streamlines_per_seed, 100).matrix;
   for (const pair_entry& e : pairs_on_cpu(in, 2)) found[e.key] = {e.count, e.steps};
-  expect_close(found, expected);
+  expect_close_sums(found, expected);
 }
 
 TEST(TrackMatrix, EntriesAreTheSameForAnyThreadsAndGroups) {
@@ -123,9 +123,9 @@ TEST(TrackMatrix, EntriesAreTheSameForAnyThreadsAndGroups) {
   EXPECT_EQ(rows.column, again.column);
   EXPECT_EQ(rows.count, again.count);
   EXPECT_EQ(rows.steps, again.steps);
-  const std::vector<pair_entry> pairs = pairs_on_cpu(c.input(per_seed, 720), 1);
+  const std::vector<pair_entry> pairs = pairs_on_cpu(c.input(streamlines_per_seed, 720), 1);
   for (const auto& [per_group, threads] : {std::pair{7u, 1}, {100u, 3}, {719u, 2}})
-    EXPECT_EQ(pairs_on_cpu(c.input(per_seed, per_group), threads), pairs);
+    EXPECT_EQ(pairs_on_cpu(c.input(streamlines_per_seed, per_group), threads), pairs);
 }
 
 TEST(TrackMatrix, EqualPairsAreAddedUp) {

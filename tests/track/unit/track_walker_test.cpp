@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "kernels/track/lane.hpp"
-#include "kernels/track/table_memory.hpp"
+#include "kernels/track/stamped_table.hpp"
 #include "tests/track/reference/track_reference.hpp"
 
 namespace voxherd::track {

@@ -22,7 +22,7 @@ import numpy as np
 from connect_jobs import Maps
 from geodesic_jobs import Result
 from toy_jobs import VOXHERD
-from view_jobs import SETTINGS, Viewer, ViewJobs, open_block
+from view_jobs import SETTINGS, Viewer, ViewJobs, open_block, pieces_in_voxels
 
 
 class Answers(ViewJobs):
@@ -61,7 +61,7 @@ class Answers(ViewJobs):
 
     def test_another_metric_equals_connect_and_so_does_the_first_again(self):
         self.assert_same(self.viewer, 1, 2, (*self.end_regions(1, 2), "--metric", "power", "--alpha", "2", "--smooth", "0.7",
-                                             "--max-ratio", "10"), metric="power", alpha=2, smooth=0.7, max_ratio=10)
+                                             "--max-ratio", "10"), metric="power", alpha=2, smooth=0.7, **{"max-ratio": 10})
         self.assert_same(self.viewer, 1, 2, self.end_regions(1, 2))
 
     def test_fibres_equal_those_of_connect(self):
@@ -72,7 +72,7 @@ class Answers(ViewJobs):
         offsets = np.frombuffer(arrays[:4 * (n + 1)], "<u4")
         points = np.frombuffer(arrays[4 * (2 * n + 1):], "<f4").reshape(-1, 3)
         out = self.path("paths.h5")
-        self.connect(*self.end_regions(1, 2), "--epsilon", "0.1", "--paths", out, "--path-count", "50")
+        self.connect(*self.end_regions(1, 2), "--epsilon", "0.1", "--paths", out, "--max-paths", "50")
         expected = Result(out)
         self.assertGreater(n, 30)
         np.testing.assert_array_equal(offsets, expected.offset)
@@ -104,10 +104,10 @@ class Answers(ViewJobs):
         lengths = np.linalg.norm(np.diff(path, axis=0), axis=1)
         self.assertAlmostEqual(lengths.sum() / numbers["length_mm"], 1, places=4)
         FA = nibabel.Nifti1Image.from_bytes(self.viewer.get("/api/map/FA"))
-        middle = (path[1:] + path[:-1]) / 2
-        index = np.rint(nibabel.affines.apply_affine(np.linalg.inv(FA.affine), middle)).astype(int)
-        values = FA.get_fdata()[tuple(index.T)]
-        self.assertAlmostEqual(numbers["path_FA"], (values * lengths).sum() / lengths.sum(), places=4)
+        places, values = nibabel.affines.apply_affine(np.linalg.inv(FA.affine), path), FA.get_fdata()
+        mean = sum(length * part * values[tuple(voxel)] for a, b, length in zip(places, places[1:], lengths)
+                   for voxel, part in pieces_in_voxels(a, b)) / lengths.sum()
+        self.assertAlmostEqual(numbers["path_FA"], mean, places=4)
 
     def test_both_fronts_add_up_to_the_total(self):
         numbers, total, _ = self.solve(self.viewer, 1, 2)
@@ -201,13 +201,13 @@ class Replaces(ViewJobs):
 
     def test_a_solve_ends_when_a_newer_one_is_asked_for(self):
         with Viewer(self.make_scan(side=40), "--mask", self.path("mask.nii")) as viewer:
-            slow = {**SETTINGS, "max_ratio": 10000, "alpha": 10, "from": [4, 4, 4], "to": [70, 70, 70]}
+            slow = {**SETTINGS, "max-ratio": 10000, "alpha": 10, "from": [4, 4, 4], "to": [70, 70, 70]}
             statuses = []
             asking = threading.Thread(target=lambda: statuses.append(viewer.post("/api/solve", slow)[0]))
             asking.start()
             while "/api/solve: started" not in viewer.job.stderr.readline():
                 pass
-            quick = {**slow, "alpha": 1, "max_ratio": 1.5}
+            quick = {**slow, "alpha": 1, "max-ratio": 1.5}
             self.assertEqual(viewer.post("/api/solve", quick)[0], 200)
             asking.join()
             self.assertEqual(statuses, [409])
@@ -294,7 +294,7 @@ class Refusals(ViewJobs):
         for target in "/nothing", "/api/nothing", "/api/map/-1", "/api/map/99999999999999999999", "/api/map/1x", "/../etc/passwd":
             self.expect(404, "GET", target)
         self.expect(404, "POST", "/api/state", b"{}")
-        for body in b"", b"{", b"[]", b'{"from":1}', b'{"from":1,"to":2,"metric":"jeong","alpha":1e999,"smooth":0,"max_ratio":1}':
+        for body in b"", b"{", b"[]", b'{"from":1}', b'{"from":1,"to":2,"metric":"jeong","alpha":1e999,"smooth":0,"max-ratio":1}':
             self.expect(400, "POST", "/api/solve", body)
         self.expect(400, "POST", "/api/fibres", b'{"connection":1,"epsilon":0.1,"count":1000000}')
         self.assertIn(b"--parcellation", self.expect(400, "POST", "/api/solve", json.dumps(
@@ -366,7 +366,7 @@ class Lives(ViewJobs):
     def test_a_port_in_use_and_other_mistakes_have_one_message(self):
         with Viewer(self.tensor) as viewer:
             for words, status, expected in ((self.tensor, "--port", str(viewer.port)), 2, "choose another port"), (
-                    (self.path("none.h5"),), 66, "none.h5"), ((), 2, "the file is missing"), (
+                    (self.path("none.h5"),), 66, "none.h5"), ((), 2, "FILE is missing"), (
                     (self.ends, "--parcellation", self.ends), 2, "--parcellation has no use here"):
                 done = subprocess.run([VOXHERD, "view", *words], capture_output=True, text=True, timeout=60)
                 self.assertEqual(done.returncode, status, done.stderr)

@@ -1,4 +1,4 @@
-#include "src/tools/view/page_grid.hpp"
+#include "src/view/page_grid.hpp"
 
 #include <gtest/gtest.h>
 

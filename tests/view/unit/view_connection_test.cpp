@@ -2,16 +2,15 @@
 
 #include <cmath>
 
-#include "src/tools/view/connection.hpp"
-#include "src/tools/view/glyphs.hpp"
-#include "src/tools/view/least_path.hpp"
-#include "src/tools/view/trx_answer.hpp"
+#include "src/view/connection.hpp"
+#include "src/view/page_grid.hpp"
+#include "src/view/streamlines.hpp"
+#include "tests/support/devices.hpp"
 
 namespace voxherd::view {
 namespace {
 
 constexpr std::uint64_t side = 16;
-const device one_thread{backend::cpu, 1, 0};
 
 image_grid cube() {
   image_grid grid;
@@ -79,7 +78,7 @@ TEST(ViewConnection, MeanAlongAPathIsWeightedByLength) {
   EXPECT_TRUE(std::isnan(mean_along({}, cube(), voxels, values)));
 }
 
-TEST(ViewGlyphs, AreAtMostSoManyEvenlyDistributedWithTheTensorsOfTheirVoxels) {
+TEST(ViewGlyphs, AreEvenlySpacedUpToALimitWithTheTensorsOfTheirVoxels) {
   const tensor_source t = straight_fibres();
   std::vector<std::uint64_t> voxels;
   for (std::uint64_t v = 0; v < t.grid.voxel_count(); ++v) voxels.push_back(v);

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "core/failure.hpp"
-#include "src/tools/view/connection_request.hpp"
-#include "src/tools/view/request_gate.hpp"
+#include "src/view/connection.hpp"
+#include "src/view/request_gate.hpp"
 
 namespace voxherd::view {
 namespace {
@@ -66,11 +66,11 @@ TEST(ViewGate, TokensAre128BitsAndDiffer) {
   EXPECT_NE(one, make_token());
 }
 
-const std::string settings = R"("metric":"jeong","alpha":3,"smooth":0.5,"max_ratio":100})";
+const std::string settings = R"("metric":"jeong","alpha":3,"smooth":0.5,"max-ratio":100})";
 
 std::string refusal(const std::string& json) {
   try {
-    parse_connection_request(json);
+    (void)make_connection_request(parse_connection_request(json), connect_request());
   } catch (const failure& f) {
     EXPECT_EQ(f.status, exit_status::usage) << json;
     return f.what();
@@ -79,12 +79,16 @@ std::string refusal(const std::string& json) {
 }
 
 TEST(ViewRequest, HasPointsOrLabels) {
-  const connection_request r = parse_connection_request(R"({"from":[1,-2.5,3e1],"to":17,)" + settings);
+  const connection_request r = make_connection_request(
+      parse_connection_request(R"({"from":[1,-2.5,3e1],"to":17,)" + settings), connect_request());
   ASSERT_TRUE(r.from.point_mm);
   EXPECT_EQ(*r.from.point_mm, (std::array<double, 3>{1, -2.5, 30}));
   EXPECT_FALSE(r.to.point_mm);
   EXPECT_EQ(r.to.label, 17);
-  EXPECT_EQ(r.metric, (chosen_metric{tensor_field::metric_kind::jeong, 3, 0.5, 100}));
+  EXPECT_EQ(r.options.metric, tensor_field::metric_kind::jeong);
+  EXPECT_EQ(r.options.alpha, 3);
+  EXPECT_EQ(r.options.smoothing_voxels, 0.5);
+  EXPECT_EQ(r.options.max_ratio, 100);
 }
 
 TEST(ViewRequest, IsRefusedWithTheFieldThatIsWrong) {
@@ -97,10 +101,12 @@ TEST(ViewRequest, IsRefusedWithTheFieldThatIsWrong) {
        {"0", "-1", "1.5", "16777217", "\"1\"", "null", "[1,2]", "[1,2,3,4]", "[1,2,\"3\"]", "[1,2,1e99]"})
     EXPECT_NE(refusal(std::string(R"({"from":1,"to":)") + end + "," + settings).find("to: expected"), std::string::npos)
         << end;
-  EXPECT_NE(refusal(R"({"from":1,"to":2,"metric":"x","alpha":3,"smooth":0,"max_ratio":9})").find("metric: expected"),
-            std::string::npos);
-  EXPECT_NE(refusal(R"({"from":1,"to":2,"metric":"power","alpha":0,"smooth":0,"max_ratio":9})").find("alpha: expected"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal(R"({"from":1,"to":2,"metric":"x","alpha":3,"smooth":0,"max-ratio":9})").find("--metric x: expected"),
+      std::string::npos);
+  EXPECT_NE(
+      refusal(R"({"from":1,"to":2,"metric":"power","alpha":0,"smooth":0,"max-ratio":9})").find("--alpha 0: expected"),
+      std::string::npos);
 }
 
 TEST(ViewRequest, OfFibresNamesItsConnection) {

@@ -1,7 +1,0 @@
-#include "core/version.hpp"
-
-namespace voxherd {
-
-const char* const version = VOXHERD_VERSION;
-
-}  // namespace voxherd

@@ -1,0 +1,110 @@
+#include "mpi/result/checksums.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/checksum.hpp"
+#include "mpi/result/rows.hpp"
+
+namespace voxherd {
+
+namespace {
+
+constexpr std::uint64_t bytes_at_once = 16 << 20;
+
+constexpr const char* text_names[] = {"voxherd_version", "analysis", "configuration", "provenance", "contents"};
+
+}  // namespace
+
+void write_checksum(hid_t dataset, std::span<const std::byte> bytes) {
+  checksum sum;
+  sum.add(bytes);
+  const std::uint64_t value = sum.value();
+  hdf5::write_attribute(dataset, checksum_name, H5T_STD_U64LE, {}, &value);
+}
+
+std::uint64_t read_and_checksum(hid_t dataset, const std::string& name) {
+  const hdf5::handle type(H5Dget_type(dataset), H5Tclose, "HDF5 type of " + name);
+  const hdf5::handle in_file(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
+  const std::vector<std::uint64_t> shape = hdf5::shape_of(dataset);
+  std::uint64_t row_bytes = H5Tget_size(type);
+  for (std::size_t i = 1; i < shape.size(); ++i) row_bytes *= shape[i];
+  const std::uint64_t rows = shape.empty() ? 1 : shape[0];
+  const std::uint64_t rows_at_once = std::max<std::uint64_t>(1, bytes_at_once / std::max<std::uint64_t>(1, row_bytes));
+  std::vector<hsize_t> from(shape.size(), 0), count(shape.begin(), shape.end());
+  std::vector<std::byte> values;
+  checksum sum;
+  for (std::uint64_t row = 0; row < rows && row_bytes > 0; row += rows_at_once) {
+    const std::uint64_t taken = std::min(rows_at_once, rows - row);
+    values.resize(taken * row_bytes);
+    if (!shape.empty()) {
+      from[0] = row;
+      count[0] = taken;
+      hdf5::checked(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, count.data(), nullptr),
+                    "selecting in " + name);
+    }
+    const hdf5::handle in_memory = hdf5::make_space(std::vector<std::uint64_t>(count.begin(), count.end()));
+    hdf5::checked(H5Dread(dataset, type, in_memory, in_file, H5P_DEFAULT, values.data()), "reading " + name);
+    sum.add(values);
+  }
+  return sum.value();
+}
+
+void update_checksum(hid_t dataset, const std::string& name) {
+  const std::uint64_t value = read_and_checksum(dataset, name);
+  const hdf5::handle a(H5Aopen(dataset, checksum_name, H5P_DEFAULT), H5Aclose, "attribute `checksum`");
+  hdf5::checked(H5Awrite(a, H5T_STD_U64LE, &value), "writing the checksum of " + name);
+}
+
+std::uint64_t text_checksum(hid_t file) {
+  checksum sum;
+  for (const char* name : text_names) {
+    const std::string text = hdf5::read_text_attribute(file, name);
+    sum.add(std::as_bytes(std::span(text)));
+  }
+  return sum.value();
+}
+
+}  // namespace voxherd
+
+namespace voxherd::hdf5 {
+
+void read_block(hid_t file, const output_spec& o, hid_t type, std::span<const std::uint64_t> start,
+                std::span<const std::uint64_t> count, void* values) {
+  read_block(open_dataset(file, dataset_path(o)), type, start, count, values, dataset_path(o));
+}
+
+void read_rows(hid_t file, const output_spec& o, hid_t type, std::uint64_t first, std::uint64_t rows, void* values) {
+  std::vector<std::uint64_t> start(1 + o.shape.size(), 0), count{rows};
+  start[0] = first;
+  count.insert(count.end(), o.shape.begin(), o.shape.end());
+  read_block(file, o, type, start, count, values);
+}
+
+std::vector<std::byte> read_batch(hid_t file, const result_layout& layout, const output_spec& o, const batch& items) {
+  if (o.layout != output_layout::volume) {
+    const row_range rows = batch_rows(items, o.layout, layout.point_offsets);
+    std::vector<std::byte> bytes(rows.count * o.bytes_per_item());
+    read_rows(file, o, file_type(o.type), rows.first, rows.count, bytes.data());
+    return bytes;
+  }
+  const voxel_interval interval = batch_interval(items, layout.item_voxels, layout.grid.voxel_count());
+  std::vector<std::byte> bytes((interval.end - interval.first) * o.bytes_per_item());
+  std::byte* to = bytes.data();
+  for (const grid_box& box : cut_into_boxes(interval, layout.grid.size)) {
+    std::vector<std::uint64_t> start(box.start.begin(), box.start.end()), count(box.count.begin(), box.count.end());
+    start.resize(3 + o.shape.size(), 0);
+    count.insert(count.end(), o.shape.begin(), o.shape.end());
+    read_block(file, o, file_type(o.type), start, count, to);
+    to += box.count[0] * box.count[1] * box.count[2] * o.bytes_per_item();
+  }
+  return bytes;
+}
+
+std::uint64_t batch_checksum(hid_t file, const result_layout& layout, const batch& items) {
+  checksum sum;
+  for (const output_spec& o : layout.outputs) sum.add(read_batch(file, layout, o, items));
+  return sum.value();
+}
+
+}  // namespace voxherd::hdf5

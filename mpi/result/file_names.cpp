@@ -1,0 +1,160 @@
+#include "mpi/result/file_names.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <semaphore.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "core/failure.hpp"
+#include "core/text.hpp"
+
+namespace voxherd {
+
+namespace {
+
+bool is_unsupported(int error) {
+  return error == ENOSYS || error == EINVAL || error == EOPNOTSUPP || error == EPERM || error == EMLINK;
+}
+
+bool are_one_file(const std::string& a, const std::string& b) {
+  struct stat x {
+  }, y{};
+  return lstat(a.c_str(), &x) == 0 && lstat(b.c_str(), &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
+}
+
+}  // namespace
+
+int rename_without_replacing(const std::string& from, const std::string& to) {
+  return renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0 ? 0 : errno;
+}
+
+int link_then_unlink(const std::string& from, const std::string& to) {
+  if (link(from.c_str(), to.c_str()) != 0) {
+    const int error = errno;
+    // NFS may repeat a request whose first answer was lost: the link exists, and is ours.
+    if (error != EEXIST || !are_one_file(from, to)) return error;
+  }
+  return unlink(from.c_str()) == 0 ? 0 : errno;
+}
+
+int check_then_rename(const std::string& from, const std::string& to) {
+  struct stat ignored {};
+  if (lstat(to.c_str(), &ignored) == 0) return EEXIST;
+  return std::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+int rename_to_new_name(const std::string& from, const std::string& to) {
+  int error = rename_without_replacing(from, to);
+  if (is_unsupported(error)) error = link_then_unlink(from, to);
+  if (is_unsupported(error)) error = check_then_rename(from, to);
+  return error;
+}
+
+int rename_file(const std::string& from, const std::string& to, existing_file existing) {
+  if (existing == existing_file::kept) return rename_to_new_name(from, to);
+  return std::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+namespace {
+
+constexpr std::size_t max_mpi_name = 220, max_result_name = 190;
+
+}  // namespace
+
+void check_name_length(const std::string& out) {
+  const std::size_t length = std::filesystem::path(out).filename().string().size();
+  if (length <= max_result_name) return;
+  throw failure(exit_status::usage, fmt::format("--out {}: the file's name has {} characters, expected at most {}", out,
+                                                length, max_result_name));
+}
+
+short_name::short_name(const std::string& path) : name_(path) {
+  if (path.size() <= max_mpi_name) return;
+  const std::filesystem::path full(path);
+  const std::string folder = full.has_parent_path() ? full.parent_path().string() : ".";
+  folder_ = open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (folder_ < 0) throw failure(exit_status::disk, fmt::format("{}: {}", path, std::strerror(errno)));
+  name_ = fmt::format("/proc/self/fd/{}/{}", folder_, full.filename().string());
+}
+
+void short_name::remove_stale_semaphore() const {
+  sem_unlink(("OMPIO_" + std::filesystem::path(name_).filename().string()).c_str());
+}
+
+short_name::~short_name() {
+  if (folder_ >= 0) close(folder_);
+}
+
+disk_file::disk_file(const std::string& path, access a)
+    : path_(path), number_(open(path.c_str(), (a == access::write ? O_RDWR : O_RDONLY) | O_CLOEXEC)) {
+  if (number_ < 0) fail("");
+}
+
+disk_file::~disk_file() {
+  if (number_ >= 0) close(number_);
+}
+
+void disk_file::fail(const char* what) const {
+  throw failure(exit_status::disk, fmt::format("{}{}: {}", what, path_, std::strerror(errno)));
+}
+
+std::uint64_t disk_file::bytes() const {
+  struct stat status {};
+  if (fstat(number_, &status) != 0) fail("");
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+std::size_t disk_file::read(std::uint64_t first, std::span<std::byte> to) const {
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const ssize_t n = pread(number_, to.data() + done, to.size() - done, static_cast<off_t>(first + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("reading ");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+void disk_file::write(std::uint64_t first, std::span<const std::byte> from) const {
+  for (std::size_t done = 0; done < from.size();) {
+    const ssize_t n = pwrite(number_, from.data() + done, from.size() - done, static_cast<off_t>(first + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("writing to ");
+    done += static_cast<std::size_t>(n);
+  }
+}
+
+void reserve_file(const std::string& path) {
+  const disk_file file(path, disk_file::access::write);
+  const std::uint64_t bytes = file.bytes();
+  // Not posix_fallocate, which writes to every block if the file system cannot reserve.
+  if (fallocate(file.number(), 0, 0, static_cast<off_t>(bytes)) == 0) return;
+  if (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return;
+  const int why = errno;
+  throw failure(exit_status::disk,
+                fmt::format("{}: {} needed: {}", path, readable_bytes(static_cast<double>(bytes)), std::strerror(why)));
+}
+
+void sync_file(const std::string& path) {
+  const disk_file file(path, disk_file::access::write);
+  // EINVAL: a file system that cannot flush a single file.
+  if (fsync(file.number()) == 0 || errno == EINVAL) return;
+  throw failure(exit_status::disk, fmt::format("flushing {}: {}", path, std::strerror(errno)));
+}
+
+void check_writable(const std::string& path) { (void)disk_file(path, disk_file::access::write); }
+
+void check_readable(const std::string& path) {
+  std::vector<std::byte> first(1 << 20);
+  (void)disk_file(path).read(0, first);
+}
+
+}  // namespace voxherd

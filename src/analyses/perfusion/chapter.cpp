@@ -1,0 +1,202 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/failure.hpp"
+#include "src/analyses/perfusion/views.hpp"
+#include "src/analyses/perfusion/voxel_curves.hpp"
+#include "src/show/chart.hpp"
+#include "src/show/common_figures.hpp"
+#include "src/show/pictures.hpp"
+
+namespace voxherd::report {
+
+namespace {
+
+/// Adds a chart of the constants of group "curves" against time, named by their meanings.
+void add_curves(result_draft& d, const std::string& title, const std::vector<std::string>& names,
+                const std::string& note) {
+  const constant* time = find_constant(d.result, "curves", "time");
+  if (time == nullptr) return;
+  line_chart chart{title, with_unit("time", time->unit), "", time->values, {}, {}};
+  for (const std::string& name : names) {
+    const constant* c = find_constant(d.result, "curves", name);
+    if (c == nullptr || c->values.size() != time->values.size()) continue;
+    chart.y_label = c->unit == "input" ? "concentration" : with_unit("concentration", c->unit);
+    const auto style = name == "tissue" ? series::style::dots : series::style::line;
+    chart.lines.push_back({c->meaning, c->values, style});
+    d.out.numbers["curves"][name] = c->values;
+  }
+  if (chart.lines.empty()) return;
+  d.out.numbers["curves"]["time"] = time->values;
+  std::string skipped;
+  if (const constant* counted = find_constant(d.result, "curves", "counted"); counted != nullptr)
+    for (const double n : counted->values) chart.shaded.push_back(n == 0 ? 1 : 0);
+  if (std::count(chart.shaded.begin(), chart.shaded.end(), 1) > 0) skipped = " Frames on grey are not fitted.";
+  d.out.sections.back().figures.push_back(
+      {title, draw_lines(chart, title + "."), note + skipped, {line_table(chart)}, false});
+}
+
+/// The names of the bits, from "bit 0 kl, 1 ka, 2 kp: ..." in the output's meaning.
+std::vector<std::string> bit_names(const std::string& meaning) {
+  std::vector<std::string> names;
+  std::size_t at = meaning.find("bit 0 ");
+  for (std::size_t bit = 0; at != std::string::npos && bit < 8; ++bit) {
+    const std::size_t begin = meaning.find(std::to_string(bit) + ' ', at);
+    if (begin == std::string::npos) break;
+    const std::size_t end = std::min(meaning.find_first_of(",:", begin), meaning.size());
+    names.push_back(meaning.substr(begin + 2, end - begin - 2));
+    at = end;
+  }
+  return names;
+}
+
+void add_bounds(result_draft& d) {
+  if (!d.result.has("at_bound")) return;
+  const output_spec& o = d.result.output("at_bound");
+  if (o.type != element_type::uint8) return;
+  const std::vector<float> codes = read_values(d, o);
+  const std::vector<std::string> names = bit_names(o.meaning);
+  std::vector<bar> bars;
+  std::uint64_t any = 0;
+  for (const std::string& name : names) bars.push_back({name, 0});
+  for (const float code : codes) {
+    const auto bits = static_cast<unsigned>(code);
+    any += bits != 0 ? 1 : 0;
+    for (std::size_t i = 0; i < bars.size(); ++i) bars[i].value += bits >> i & 1;
+  }
+  d.out.numbers["voxels_at_bound"] = any;
+  if (2 * any > codes.size())
+    d.warn(fmt::format("{} of {} voxels are at a bound; are times, signal and input curves right?", any, codes.size()));
+  d.out.sections.back().figures.push_back(
+      {"Voxels at a bound",
+       draw_bars(bars, "Number of voxels at a bound of each parameter."),
+       fmt::format("{} of {} fitted voxels ended at a bound of some parameter. There the standard deviation of that "
+                   "parameter is 0 and those of the others are too small.",
+                   any, codes.size()),
+       {},
+       false});
+}
+
+struct example {
+  const char* name;
+  std::uint64_t voxel;
+  float r_squared;
+};
+
+/// The voxels whose curves are fitted best, as usual, and worst.
+std::vector<example> choose_examples(const result_draft& d) {
+  if (!d.result.has("r_squared")) return {};
+  const std::vector<float> fits = d.result.read_map("r_squared");
+  std::vector<std::uint64_t> order = d.fitted;
+  std::erase_if(order, [&](std::uint64_t v) { return !std::isfinite(fits[v]); });
+  if (order.empty()) return {};
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return fits[a] > fits[b]; });
+  std::vector<example> chosen;
+  for (const auto& [name, v] : {std::pair{"best", order.front()}, std::pair{"median", order[order.size() / 2]},
+                                std::pair{"worst", order.back()}})
+    chosen.push_back({name, v, fits[v]});
+  return chosen;
+}
+
+std::string place_text(const result_draft& d, std::uint64_t v) {
+  const auto& size = d.result.grid().size;
+  return fmt::format("{}, {}, {}", v % size[0], v / size[0] % size[1], v / size[0] / size[1]);
+}
+
+void add_example_curve(result_draft& d, const example& e, const voxel_curve& curve, const voxel_curves& from) {
+  const std::string y_label = from.unit() == "input" ? "concentration" : with_unit("concentration", from.unit());
+  line_chart chart{
+      fmt::format("Voxel with the {} fit", e.name), with_unit("time", "s"), y_label, from.frames().time_s, {}, {}};
+  chart.lines.push_back({"voxel", curve.concentration, series::style::dots});
+  if (!curve.fit.empty()) chart.lines.push_back({"fit", curve.fit, series::style::line});
+  for (const std::uint8_t n : from.frames().counts) chart.shaded.push_back(n == 0 ? 1 : 0);
+  d.out.sections.back().figures.push_back({chart.title,
+                                           draw_lines(chart, chart.title + "."),
+                                           fmt::format("Voxel {}, R2 {:.3g}. The data are read again from the series.",
+                                                       place_text(d, e.voxel), e.r_squared),
+                                           {line_table(chart)},
+                                           false});
+  d.out.numbers["example_curves"][e.name] = {{"voxel", e.voxel},
+                                             {"concentration", curve.concentration},
+                                             {"fit", curve.fit},
+                                             {"sum_of_squares", curve.sum_of_squares}};
+}
+
+/// Data and fit of these voxels, if the series still exists.
+void add_example_curves(result_draft& d, const std::vector<example>& chosen) {
+  std::vector<std::uint64_t> voxels;
+  for (const example& e : chosen) voxels.push_back(e.voxel);
+  try {
+    voxel_curves from(d.result);
+    const std::vector<voxel_curve> curves = from.read(voxels);
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      if (!curves[i].concentration.empty()) add_example_curve(d, chosen[i], curves[i], from);
+  } catch (const failure& f) {
+    d.out.sections.back().paragraphs.push_back(fmt::format("Curves of single voxels are not shown: {}.", f.what()));
+  }
+}
+
+/// Parameters of these voxels.
+void add_examples(result_draft& d) {
+  const std::vector<example> chosen = choose_examples(d);
+  if (chosen.empty()) return;
+  add_example_curves(d, chosen);
+  table t{
+      "Voxels with the best, the median and the worst fit", {"output", "best", "median", "worst"}, {{"voxel x, y, z"}}};
+  for (const example& e : chosen) t.rows.front().push_back(place_text(d, e.voxel));
+  for (const output_spec& o : d.result.outputs()) {
+    if (o.layout != output_layout::volume || !o.shape.empty() || o.type != element_type::float32) continue;
+    const std::vector<float> map = d.result.read_map(o.name);
+    t.rows.push_back({with_unit(o.name, o.unit)});
+    for (const example& e : chosen) t.rows.back().push_back(number_text(map[e.voxel]));
+  }
+  d.out.sections.back().tables.push_back(t);
+}
+
+}  // namespace
+
+void write_perfusion_methods(result_draft& d) {
+  const result_reader& r = d.result;
+  d.out.methods = fmt::format(
+      "Perfusion was quantified with a single-compartment model {} (Materne et al. 2000) fitted to each voxel's curve "
+      "with "
+      "voxherd {} (solver {}, delays {}, haematocrit {}; after Wang & Cao 2012).",
+      configured(r, "model", "dual") == "arterial" ? "with an arterial input" : "with an arterial and a portal input",
+      r.version(), configured(r, "solver", "lm"), configured(r, "delays", "free"), configured(r, "haematocrit", "0"));
+  d.cite(
+      "Materne R et al. Non-invasive quantification of liver perfusion with dynamic computed tomography and a "
+      "dual-input "
+      "one-compartmental model. Clin Sci 99:517-525, 2000.",
+      "");
+  d.cite("Wang H, Cao Y. GPU-accelerated voxelwise hepatic perfusion quantification. Phys Med Biol 57:5601-5616, 2012.",
+         "");
+}
+
+void write_perfusion_chapter(result_draft& d) {
+  d.add_section("Curves");
+  add_curves(d, "Input curves", {"arterial", "portal"},
+             "The concentrations that enter the tissue. Both should start near 0 and agree in the late frames.");
+  add_curves(
+      d, "Mean tissue curve", {"tissue", "tissue_fit"},
+      "The mean concentration in the mask and the model fitted to it. Where they differ in shape, the model or an "
+      "input is wrong.");
+  add_examples(d);
+  d.add_section("Maps");
+  const map_look perfusion{.map = colour_map::viridis, .first = 0};
+  for (const char* name : {"ka", "kp", "kl", "arterial_fraction", "total_perfusion", "distribution_volume",
+                           "mean_transit_time", "tau_a", "tau_p"})
+    add_map(d, name, perfusion);
+  add_map(d, "r_squared", {.map = colour_map::viridis, .first = 0, .last = 1, .note = "1 is a perfect fit."});
+  d.add_section("Uncertainty");
+  for (const char* name : {"sd_ka", "sd_kp", "sd_kl", "sd_tau_a", "sd_tau_p"}) add_map(d, name, perfusion);
+  add_bounds(d);
+  add_status_map(d);
+  d.add_section("Distributions");
+  for (const char* name : {"ka", "kp", "kl", "arterial_fraction", "distribution_volume", "mean_transit_time", "tau_a",
+                           "tau_p", "r_squared"})
+    add_histogram(d, name);
+}
+
+}  // namespace voxherd::report

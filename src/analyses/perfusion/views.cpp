@@ -1,0 +1,167 @@
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <string>
+
+#include "src/analyses/perfusion/views.hpp"
+#include "src/analyses/perfusion/voxel_curves.hpp"
+#include "src/show/analysis_views.hpp"
+
+namespace voxherd {
+
+namespace {
+
+constexpr auto lexicon_url = "https://osipi.github.io/OSIPI_CAPLEX/quantities/";
+
+/// A quantity of OSIPI's lexicon (CAPLEX, Dickie 2024), with the unit that it has there.
+struct quantity {
+  const char *label, *name, *code, *unit;
+};
+constexpr quantity plasma_flow{"Fp", "Blood plasma flow", "Q.PH1.002", "mL/min/100mL"};
+constexpr quantity blood_flow{"Fb", "Blood flow", "Q.PH1.003", "mL/min/100mL"};
+constexpr quantity exchange_rate{"k", "Indicator exchange rate", "Q.PH1.009", "1/s"};
+constexpr quantity arterial_delay{"Ta", "Arterial delay time", "Q.PH1.007", "s"};
+constexpr quantity volume_fraction{"v", "Relative volume fraction", "Q.PH1.001", "mL/100mL"};
+constexpr quantity transit_time{"MTT", "Mean transit time", "Q.PH1.006", "s"};
+constexpr quantity native_rate{"R10", "Native longitudinal relaxation rate", "Q.EL1.002", "1/s"};
+constexpr quantity baseline_signal{"SBL", "Baseline signal", "Q.MS1.002", "a.u."};
+// The lexicon has the code .999 for quantities that it does not list.
+constexpr quantity portal_delay{"Tp", "Portal delay time", "Q.PH1.999", "s"};
+constexpr quantity arterial_fraction{"fa", "Arterial fraction of the flow", "Q.PH1.999", "1"};
+
+/// A map of the result under the lexicon's name.
+struct named_map {
+  const char* map;
+  quantity what;
+  const char* desc;
+  double factor = 1;  ///< to the lexicon's unit
+};
+
+std::vector<named_map> list_maps(const nlohmann::json& configuration) {
+  const quantity flow = configuration.value("haematocrit", 0.0) > 0 ? plasma_flow : blood_flow;
+  const double per_100ml = configuration.value("density", 1.0);  // from 100 g
+  const double per_second = per_100ml / 6000;                    // of 1 ml, from minutes and 100 ml
+  return {{"ka", flow, "arterial", per_100ml},
+          {"sd_ka", flow, "arterialStd", per_100ml},
+          {"kp", flow, "portal", per_100ml},
+          {"sd_kp", flow, "portalStd", per_100ml},
+          {"total_perfusion", flow, "total", per_100ml},
+          {"kl", exchange_rate, "outflow", per_second},
+          {"sd_kl", exchange_rate, "outflowStd", per_second},
+          {"tau_a", arterial_delay, ""},
+          {"sd_tau_a", arterial_delay, "std"},
+          {"tau_p", portal_delay, ""},
+          {"sd_tau_p", portal_delay, "std"},
+          {"arterial_fraction", arterial_fraction, ""},
+          {"distribution_volume", volume_fraction, "distribution", 100},
+          {"mean_transit_time", transit_time, ""},
+          {"baseline_signal", baseline_signal, ""}};
+}
+
+bids_json describe_quantity(const quantity& q, const std::string& meaning) {
+  return {{"Description", meaning},
+          {"Quantity", q.name},
+          {"QuantityCode", q.code},
+          {"QuantityURL", lexicon_url},
+          {"Units", q.unit}};
+}
+
+bool has_two_inputs(const nlohmann::json& configuration) {
+  return configuration.value("model", std::string("dual")) == "dual";
+}
+
+bids_json describe_perfusion_model(const nlohmann::json& c) {
+  bids_json m;
+  m["Description"] = fmt::format("single compartment with {} (Materne 2000)",
+                                 has_two_inputs(c) ? "an arterial and a portal input" : "an arterial input");
+  m["Parameters"] = {{"Haematocrit", c.value("haematocrit", 0.0)},
+                     {"Density", c.value("density", 1.0)},
+                     {"Solver", c.value("solver", std::string("lm"))},
+                     {"Delays", c.value("delays", std::string("free"))}};
+  return m;
+}
+
+/// The map, each value changed.
+template <class Change>
+export_image changed_map(const result_volumes& result, const std::string& map, const quantity& q,
+                         const std::string& meaning, const Change& change) {
+  return {"", describe_image(result, 1, fmt::format("[{}] {}", q.unit, meaning)),
+          [map, change](const result_volumes& r, const volume_sink& sink) {
+            std::vector<float> values = r.map(map);
+            std::transform(values.begin(), values.end(), values.begin(),
+                           [&](float value) { return static_cast<float>(change(static_cast<double>(value))); });
+            sink(values);
+          }};
+}
+
+void report_omitted(const result_volumes& result, const std::vector<named_map>& named) {
+  std::vector<std::string> omitted;
+  for (const output_spec& o : result.result().outputs()) {
+    const bool is_named = o.name == "t1_before" ||
+                          std::any_of(named.begin(), named.end(), [&](const named_map& m) { return o.name == m.map; });
+    if (!is_named && o.layout == output_layout::volume) omitted.push_back(o.name);
+  }
+  if (!omitted.empty())
+    spdlog::info("OSIPI's lexicon has no names for {}: left out; use --to nifti to write them",
+                 fmt::join(omitted, ", "));
+}
+
+export_plan plan_bids_perfusion(const result_volumes& result, const bids_place& place) {
+  const nlohmann::json& c = result.result().configuration();
+  const std::vector<named_map> named = list_maps(c);
+  model_plan plan(place, has_two_inputs(c) ? "dualinput" : "singleinput", describe_perfusion_model(c), "perfmap");
+  const auto add = [&](const char* map, const quantity& q, const char* desc, auto change) {
+    if (!result.has(map)) return;  // not among --maps
+    const std::string meaning =
+        map == std::string("t1_before") ? "1 / T1 before the agent" : result.result().output(map).meaning;
+    export_image image = changed_map(result, map, q, meaning, change);
+    plan.add(q.label, desc, std::move(image.form), std::move(image.make), describe_quantity(q, meaning));
+  };
+  for (const named_map& m : named) add(m.map, m.what, m.desc, [m](double value) { return value * m.factor; });
+  add("t1_before", native_rate, "", [](double t1_s) { return t1_s > 0 ? 1 / t1_s : 0.0; });
+  report_omitted(result, named);
+  return plan.take();
+}
+
+class perfusion_panel final : public view::voxel_panel {
+ public:
+  explicit perfusion_panel(const result_reader& r) : maps_(r), curves_(r) {}
+
+  const char* kind() const override { return "perfusion"; }
+
+  nlohmann::json describe(std::uint64_t voxel) override {
+    nlohmann::json j{{"kind", kind()}, {"unit", curves_.unit()}, {"status", maps_.status_text(voxel)}};
+    if (!maps_.is_fitted(voxel)) return j;
+    const perfusion::time_course& frames = curves_.frames();
+    const voxel_curve curve = curves_.look_at(voxel);
+    j.update({{"time", frames.time_s},
+              {"arterial", frames.arterial},
+              {"concentration", curve.concentration},
+              {"fit", curve.fit},
+              {"sum_of_squares", curve.sum_of_squares},
+              {"parameters", maps_.describe(voxel)}});
+    const bool has_portal = std::any_of(frames.portal.begin(), frames.portal.end(), [](double c) { return c != 0; });
+    if (has_portal) j["portal"] = frames.portal;
+    return j;
+  }
+
+ private:
+  view::item_maps maps_;
+  voxel_curves curves_;
+};
+
+std::unique_ptr<view::voxel_panel> make_perfusion_panel(const result_reader& r, const report::grid_view&) {
+  return std::make_unique<perfusion_panel>(r);
+}
+
+}  // namespace
+
+extern const analysis_views perfusion_views{
+    .analysis = "perfusion",
+    .chapter = {report::write_perfusion_chapter, report::write_perfusion_methods},
+    .bids = {.datatype = "perf", .plan = plan_bids_perfusion, .run = {.input = bids_input::dynamic}},
+    .viewer = {.make_voxel_panel = make_perfusion_panel}};
+
+}  // namespace voxherd

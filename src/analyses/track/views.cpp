@@ -1,0 +1,174 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "src/analyses/track/options.hpp"
+#include "src/export/dot_folder.hpp"
+#include "src/show/analysis_views.hpp"
+#include "src/show/chart.hpp"
+#include "src/show/common_figures.hpp"
+#include "src/show/matrix.hpp"
+#include "src/show/pictures.hpp"
+
+namespace voxherd::report {
+
+namespace {
+
+double streamline_number(const result_draft& d, const char* name) {
+  const constant* c = find_constant(d.result, "streamlines", name);
+  return c == nullptr || c->values.empty() ? 0 : c->values.front();
+}
+
+std::string share_text(double part, double all) {
+  return all > 0 ? fmt::format("{:.3g} %", 100 * part / all) : std::string("0 %");
+}
+
+void add_streamlines(result_draft& d) {
+  const double started = streamline_number(d, "started"), accepted = streamline_number(d, "waytotal"),
+               steps = streamline_number(d, "steps");
+  const std::string step = configured(d.result, "step", "0.5");
+  table t{"Numbers of streamlines", {"quantity", "value", "meaning"}, {}};
+  t.rows.push_back({"started", number_text(started), "streamlines that were drawn"});
+  t.rows.push_back({"waytotal", number_text(accepted), "accepted streamlines"});
+  t.rows.push_back({"accepted", share_text(accepted, started), "waytotal divided by started"});
+  if (started > 0)
+    t.rows.push_back({"mean steps", number_text(steps / started), fmt::format("of a streamline, {} mm each", step)});
+  d.out.sections.back().tables.push_back(t);
+  d.out.numbers["streamlines"] = {{"started", started}, {"waytotal", accepted}, {"steps", steps}};
+  constexpr double few = 100;
+  if (d.result.complete() && accepted == 0)
+    d.warn("No streamline was accepted: do the masks belong to this subject, and are --include and --exclude right?");
+  else if (d.result.complete() && accepted < few)
+    d.warn(
+        fmt::format("Only {:.0f} streamlines were accepted: a density of n is known to about the square root of n; "
+                    "raise --samples-per-seed.",
+                    accepted));
+}
+
+/// How large the tract is above each threshold of the density.
+void add_volumes(result_draft& d) {
+  const double accepted = streamline_number(d, "waytotal");
+  if (!d.result.has("density") || accepted <= 0) return;
+  const std::vector<float> density = read_values(d, d.result.output("density"));
+  const auto& mm = d.result.grid().voxel_size_mm;
+  const double voxel_ml = static_cast<double>(mm[0]) * static_cast<double>(mm[1]) * static_cast<double>(mm[2]) / 1000;
+  std::vector<bar> bars;
+  table t{"Volume above a threshold", {"density / waytotal", "density", "voxels", "volume (ml)"}, {}};
+  for (const double percent_of_all : {0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0}) {
+    const double limit = percent_of_all / 100 * accepted;
+    const auto voxels = std::count_if(density.begin(), density.end(),
+                                      [&](float v) { return v > 0 && static_cast<double>(v) >= limit; });
+    const double ml = static_cast<double>(voxels) * voxel_ml;
+    const std::string name = fmt::format("at least {:.3g} %", percent_of_all);
+    bars.push_back({name, ml});
+    t.rows.push_back({name, number_text(limit), std::to_string(voxels), number_text(ml)});
+    d.out.numbers["volume_above"].push_back({{"percent", percent_of_all}, {"voxels", voxels}, {"ml", ml}});
+  }
+  d.out.sections.back().figures.push_back(
+      {"Volume of the tract in ml",
+       draw_bars(bars, "Volume of the voxels with at least a part of the accepted streamlines, in ml."),
+       "The volume of the voxels that at least this part of the accepted streamlines visits. Where it changes quickly "
+       "with the threshold, so does every result that is taken from the thresholded density.",
+       {t},
+       false});
+}
+
+void add_connectome(result_draft& d) {
+  if (find_constant(d.result, "connectome", "labels") == nullptr) return;
+  d.add_section("Connectome");
+  add_matrix(d, "count", best::largest, names_shown::yes);
+  add_matrix(d, "mean_length_mm", best::largest);
+  const constant* accepted = find_constant(d.result, "connectome", "waytotal");
+  if (accepted == nullptr) return;
+  d.out.numbers["waytotal_of_regions"] = accepted->values;
+  const auto none = std::count(accepted->values.begin(), accepted->values.end(), 0.0);
+  if (none > 0 && d.result.complete())
+    d.warn(fmt::format("{} of {} regions {} no accepted streamlines: their rows are empty.", none,
+                       accepted->values.size(), none == 1 ? "has" : "have"));
+}
+
+void write_track_methods(result_draft& d) {
+  const result_reader& r = d.result;
+  const bool is_connectome = find_constant(r, "connectome", "labels") != nullptr;
+  d.out.methods = fmt::format(
+      "Probabilistic streamlines were drawn through posterior samples of fibre directions with voxherd {} (after "
+      "Behrens "
+      "et al. 2003, 2007, as FSL's probtrackx2): {} streamlines per seed voxel{}, steps of {} mm with angles of at "
+      "most "
+      "{} degrees between them, fibres with a volume fraction above {}, first fibre {}{}.",
+      r.version(), configured(r, "samples-per-seed", "?"), is_connectome ? " of each region" : "",
+      configured(r, "step", "?"), configured(r, "max-angle", "?"), configured(r, "fibre-threshold", "?"),
+      configured(r, "first-fibre", "?"), configured(r, "loop-check", "off") == "on" ? ", with a loop check" : "");
+  cite_ball_and_stick(d);
+}
+
+/// Pictures and distributions are of the voxels that streamlines visit, with some of the others around them.
+void look_at_tract(result_draft& d) {
+  if (!d.result.has("density")) return;
+  constexpr std::uint64_t margin = 4;
+  const std::vector<float> density = d.result.read_map("density");
+  std::erase_if(d.fitted, [&](std::uint64_t v) { return !(density[v] > 0); });
+  if (d.fitted.empty()) return;
+  const view_box all = d.slices.box;
+  d.slices = plan_mosaic(d.view, d.fitted, max_slices);
+  view_box& box = d.slices.box;
+  for (std::size_t a = 0; a < 3; ++a) {
+    box.first[a] = std::max(all.first[a], box.first[a] - std::min(margin, box.first[a]));
+    box.last[a] = std::min(all.last[a], box.last[a] + margin);
+  }
+}
+
+void write_track_chapter(result_draft& d) {
+  if (find_constant(d.result, "streamlines", "started") == nullptr) return write_all_outputs(d);  // a matrix
+  look_at_tract(d);
+  d.add_section("Streamlines");
+  add_streamlines(d);
+  d.add_section("Density");
+  const map_look count{.map = colour_map::viridis, .is_count = true};
+  add_maximum_views(d, "density", count);
+  add_map(d, "density", count);
+  add_volumes(d);
+  add_maximum_views(d, "accepted", count);
+  add_connectome(d);
+  if (d.result.has("mean_length")) {
+    d.add_section("Lengths");
+    add_map(
+        d, "mean_length",
+        {.map = colour_map::viridis, .first = 0, .note = "Bright voxels are far from the seed.", .zero_is_none = true});
+    add_map(d, "length_sum",
+            {.map = colour_map::viridis, .first = 0, .note = "It is the density with FSL's pd.", .zero_is_none = true});
+    add_histogram(d, "mean_length", 0, {});
+  }
+}
+
+}  // namespace
+
+}  // namespace voxherd::report
+
+namespace voxherd {
+
+namespace {
+
+std::vector<std::string> track_words(const bids_inputs& inputs) {
+  track_request r;
+  r.samples = inputs.result;
+  r.region_names = inputs.region_names;
+  r.connectome = {inputs.parcellation};
+  return track_options().words(r);
+}
+
+}  // namespace
+
+extern const analysis_views track_views{
+    .analysis = "track",
+    .chapter = {report::write_track_chapter, report::write_track_methods},
+    .bids = {.method = {"streamlines", "probabilistic streamlines through samples of the ball & stick model"},
+             .run = {.input = bids_input::result,
+                     .needs = "ballstick",
+                     .sources = {"model-bs_param-polar_desc-merged_dwimap", "model-bs_param-vf_desc-merged_dwimap"},
+                     .has_regions = true,
+                     .has_paths = true,
+                     .words = track_words}},
+    .exports = {&dot_export}};
+
+}  // namespace voxherd

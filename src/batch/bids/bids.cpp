@@ -1,0 +1,191 @@
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "core/command.hpp"
+#include "core/text.hpp"
+#include "mpi/comm/session.hpp"
+#include "mpi/result/named_output.hpp"
+#include "mpi/result/result_reader.hpp"
+#include "src/batch/bids/dataset_files.hpp"
+#include "src/batch/bids/participant.hpp"
+#include "src/batch/bids/request.hpp"
+#include "src/batch/bids/series.hpp"
+#include "src/batch/cohort/subject_status.hpp"
+#include "src/export/connectome_text.hpp"
+#include "src/io/input_file.hpp"
+#include "src/show/draft.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+using ordered_json = nlohmann::ordered_json;
+
+/// A table whose columns are added as they are met.
+class group_table {
+ public:
+  explicit group_table(std::size_t rows) : rows_(rows) {}
+
+  void set(std::size_t row, const std::string& name, const std::string& text, ordered_json description) {
+    auto found = std::find_if(columns_.begin(), columns_.end(), [&](const auto& c) { return c.name == name; });
+    if (found == columns_.end()) {
+      columns_.push_back({name, std::move(description), std::vector<std::string>(rows_, "n/a")});
+      found = columns_.end() - 1;
+    }
+    found->cells[row] = text;
+  }
+
+  std::string text() const {
+    std::vector<std::string> names;
+    for (const column& c : columns_) names.push_back(c.name);
+    std::string text = fmt::format("{}\n", fmt::join(names, "\t"));
+    for (std::size_t row = 0; row < rows_; ++row) {
+      for (std::size_t i = 0; i < columns_.size(); ++i) text += (i == 0 ? "" : "\t") + columns_[i].cells[row];
+      text += '\n';
+    }
+    return text;
+  }
+
+  std::string sidecar() const {
+    ordered_json all = ordered_json::object();
+    for (const column& c : columns_) all[c.name] = c.description;
+    return all.dump(2) + "\n";
+  }
+
+ private:
+  struct column {
+    std::string name;
+    ordered_json description;
+    std::vector<std::string> cells;
+  };
+  std::size_t rows_;
+  std::vector<column> columns_;
+};
+
+void add_medians(group_table& table, std::size_t row, const std::string& analysis, const std::string& file) {
+  const result_reader result(file);
+  for (const auto& [output, values] : report::describe_outputs(report::result_draft(result)))
+    if (values.values > 0)
+      table.set(row, analysis + "_" + output.name, matrix_number(values.median),
+                {{"Description", "median over the fitted voxels: " + output.meaning}, {"Units", output.unit}});
+}
+
+void add_series(group_table& table, std::size_t row, const bids_request& request, const bids_series& series) {
+  table.set(row, "participant_id", "sub-" + series.subject, {{"Description", "subject"}});
+  if (!series.session.empty()) table.set(row, "session_id", "ses-" + series.session, {{"Description", "session"}});
+  table.set(row, "series", series.name, {{"Description", "entities of the series"}});
+  for (const std::string& analysis : request.analyses) {
+    if (!applies(series, analysis)) continue;
+    cohort_subject subject;
+    subject.out = result_path(request, series, analysis);
+    const subject_status status = find_status(subject, {});
+    table.set(row, analysis, state_name(status.state),
+              {{"Description", "state of " + analysis}, {"Levels", subject_state_names}});
+    if (status.state == subject_state::complete) add_medians(table, row, analysis, subject.out);
+  }
+}
+
+void write_table(const bids_request& request, const std::vector<bids_series>& all, const std::string& datatype) {
+  group_table table(all.size());
+  for (std::size_t row = 0; row < all.size(); ++row) add_series(table, row, request, all[row]);
+  const std::string begin = request.out_dir + "/group_" + datatype;
+  write_output({"group", begin + ".tsv", true}, table.text());
+  write_output({"group", begin + ".json", true}, table.sidecar());
+  spdlog::info("{}.tsv written: {} series", begin, all.size());
+}
+
+/// Writes group_dwi.tsv and group_dwi.json, and group_perf of dynamic series: for each series the state of each
+/// analysis and the median of each output. Reads the results in the work folder. For one process. Throws failure.
+void write_group(const bids_request& request, const std::vector<bids_series>& all) {
+  fs::create_directories(request.out_dir);
+  for (const char* datatype : {"dwi", "perf"}) {
+    std::vector<bids_series> own = all;
+    std::erase_if(own, [&](const bids_series& series) { return series.datatype != datatype; });
+    if (!own.empty()) write_table(request, own, datatype);
+  }
+}
+
+void check_data_set(const bids_request& request, const std::vector<bids_series>& all) {
+  const fs::path folder = request.bids_dir;
+  const bool is_bids = fs::exists(folder / ("sub-" + all.front().subject));  // else folders of the HCP
+  if (request.skip_validation || !is_bids || fs::exists(folder / "dataset_description.json")) return;
+  throw failure(exit_status::bad_data,
+                fmt::format("{}: no dataset_description.json, which a BIDS data set has; use its top folder, or "
+                            "--skip-bids-validation",
+                            printable(request.bids_dir)));
+}
+
+std::vector<bids_series> find_wanted_series(const bids_request& request) {
+  series_request wanted{request.bids_dir, request.derivatives, request.subjects, request.sessions, {}};
+  if (!request.filter_file.empty()) wanted.filter = bids_filter(request.filter_file, read_text(request.filter_file));
+  const std::size_t dynamic_analyses = count_dynamic(request);
+  const bool has_perfusion = dynamic_analyses > 0, has_diffusion = request.analyses.size() > dynamic_analyses;
+  std::vector<bids_series> all;
+  if (has_diffusion) all = find_series(wanted);
+  if (has_perfusion) {
+    const std::vector<bids_series> dynamic = find_dynamic_series(wanted, perfusion_words(request));
+    all.insert(all.end(), dynamic.begin(), dynamic.end());
+  }
+  if (has_diffusion) {
+    check_found(wanted, all, has_perfusion ? "diffusion or dynamic" : "diffusion",
+                "sub-*/[ses-*/]dwi/*_dwi.nii.gz or */T1w/Diffusion/data.nii.gz");
+  } else {
+    check_found(wanted, all, "dynamic", "images that --bids-filter-file names by \"dynamic\"");
+  }
+  check_data_set(request, all);
+  if (request.series.empty()) return all;
+  std::erase_if(all, [&](const bids_series& series) { return series.name != request.series; });
+  if (all.empty())
+    throw failure(exit_status::missing_input,
+                  fmt::format("--series {}: no series of {} has this name, which is that of its derivatives without "
+                              "_model-..., such as sub-01_ses-1_run-1",
+                              request.series, printable(request.bids_dir)));
+  return all;
+}
+
+/// Paths do not depend on the folder where the program was started. The form NAME=DIR of fMRIPrep is accepted.
+bids_request with_absolute_paths(bids_request request) {
+  const auto make_absolute = [](std::string& path) {
+    const fs::path normal = fs::absolute(path).lexically_normal();
+    path = (normal.has_filename() ? normal : normal.parent_path()).string();
+  };
+  for (std::string& path : request.derivatives) {
+    const std::size_t equals = path.find('=');
+    if (equals != std::string::npos && !fs::exists(path)) path.erase(0, equals + 1);
+    make_absolute(path);
+  }
+  for (std::string* path : {&request.bids_dir, &request.out_dir, &request.work_dir}) make_absolute(*path);
+  return request;
+}
+
+exit_status run_bids(session& s, const bids_request& given) {
+  const bids_request request = with_absolute_paths(given);
+  nlohmann::json found;
+  s.on_root([&] { found = find_wanted_series(request); });
+  s.broadcast(found);
+  const auto all = found.get<std::vector<bids_series>>();
+  if (request.level == bids_level::participant) return run_participants(s, request, all);
+  s.on_root([&] { write_group(request, all); });
+  return exit_status::complete;
+}
+
+}  // namespace
+
+constexpr command make_bids_command() {
+  command c = make_command<bids_options, run_bids>(
+      {"bids", "diffusion and dynamic series of a BIDS data set: computes, and writes BIDS derivatives",
+       "voxherd bids /data/study /data/study/derivatives/voxherd participant \\\n"
+       "  --analysis tensor,ballstick --participant-label 01 02 -w /scratch/work"});
+  c.translate = from_bids_app;
+  return c;
+}
+
+extern const command bids_command = make_bids_command();
+
+}  // namespace voxherd

@@ -1,0 +1,265 @@
+#include "src/batch/bids/participant.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "mpi/result/named_output.hpp"
+#include "mpi/result/result_reader.hpp"
+#include "mpi/run/signals.hpp"
+#include "src/batch/cohort/child_process.hpp"
+#include "src/batch/cohort/cost.hpp"
+#include "src/batch/cohort/run_all.hpp"
+#include "src/batch/cohort/run_subject.hpp"
+#include "src/batch/cohort/subject_status.hpp"
+#include "src/commands/bids_export.hpp"
+#include "src/show/analysis_views.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The derivatives that a step was computed from, as URIs.
+std::vector<std::string> sources_in_derivatives(const bids_series& series, const bids_step& step) {
+  std::vector<std::string> uris;
+  for (const char* name : find_views(step.analysis).bids.run.sources)
+    if (name != nullptr) uris.push_back(fmt::format("bids::{}/{}_{}.nii.gz", series.folder, series.name, name));
+  return uris;
+}
+
+/// Methods and references without repetition, in the order of the analyses.
+class citation {
+ public:
+  void add(const std::string& result_file) {
+    const result_reader result(result_file);
+    report::result_draft d(result);
+    report::write_methods(d);
+    add_once(paragraphs_, d.out.methods);
+    for (const report::reference& r : d.out.references)
+      add_once(references_, r.text + (r.doi.empty() ? "" : " https://doi.org/" + r.doi));
+  }
+
+  std::string text() const {
+    std::string text = "# Methods\n";
+    for (const std::string& paragraph : paragraphs_) text += "\n" + paragraph + "\n";
+    text += "\n# References\n\n";
+    for (std::size_t i = 0; i < references_.size(); ++i) text += fmt::format("{}. {}\n", i + 1, references_[i]);
+    return text;
+  }
+
+  bool is_empty() const { return paragraphs_.empty(); }
+
+ private:
+  static void add_once(std::vector<std::string>& list, const std::string& text) {
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+  }
+
+  std::vector<std::string> paragraphs_, references_;
+};
+
+}  // namespace
+
+void write_derivatives(session& s, const bids_request& request, const bids_series& series, const bids_step& step) {
+  export_settings settings;
+  settings.result = step.run.out;
+  settings.out = request.out_dir;
+  settings.overwrite = settings.keep_newer = settings.quiet = true;
+  settings.threads = export_threads(s, 0);
+  const bids_place place{series.folder, series.name, sources_in_derivatives(series, step), request.half_positions};
+  export_bids_folder(s, settings, place);
+  if (step.fibres.empty()) return;
+  settings.result = step.fibres;
+  export_bids_folder(s, settings, place);
+}
+
+void write_citation(const bids_request& request, const std::vector<bids_series>& all) {
+  citation c;
+  for (const std::string& analysis : request.analyses) {
+    for (const bids_series& series : all)
+      if (const std::string file = result_path(request, series, analysis); fs::exists(file)) c.add(file);
+  }
+  if (c.is_empty()) return;
+  const fs::path folder = fs::path(request.out_dir) / "logs";
+  fs::create_directories(folder);
+  write_output({"logs", (folder / "CITATION.md").string(), true}, c.text());
+}
+
+namespace {
+
+/// Whether an earlier call noted a failure. A failure during the computation ends all ranks, so such series come last.
+bool has_failed_before(const bids_request& request, const bids_series& series) {
+  return std::any_of(request.analyses.begin(), request.analyses.end(), [&](const std::string& analysis) {
+    const auto note = read_note(result_path(request, series, analysis));
+    return note && note->status != static_cast<int>(exit_status::interrupted);
+  });
+}
+
+/// Rank 0's order for all ranks.
+void move_failed_to_end(session& s, const bids_request& request, std::vector<bids_series>& all) {
+  nlohmann::json order;
+  s.on_root([&] {
+    std::stable_partition(all.begin(), all.end(),
+                          [&](const bids_series& series) { return !has_failed_before(request, series); });
+    order = all;
+  });
+  s.broadcast(order);
+  all = order.get<std::vector<bids_series>>();
+}
+
+/// Finds wrong options before anything is computed.
+void check_options(const bids_request& request, const std::vector<bids_series>& all,
+                   const std::vector<std::string>& more) {
+  std::set<std::string> checked;  // one series of each kind
+  for (const bids_series& series : all) {
+    if (checked.contains(series.datatype)) continue;
+    std::vector<bids_step> steps;
+    try {
+      steps = plan_steps(request, series);
+    } catch (const failure&) {
+      continue;  // reported with this series
+    }
+    for (const bids_step& step : steps) (void)prepare_subject(step.run, more);
+    checked.insert(series.datatype);
+  }
+}
+
+exit_status run_series(session& s, const bids_request& request, const bids_series& series,
+                       const std::vector<std::string>& more) {
+  for (const bids_step& step : plan_steps(request, series)) {
+    const exit_status status = run_subject(s, step.run, more);
+    if (status != exit_status::complete) return status;
+    write_derivatives(s, request, series, step);
+    if (s.is_root()) spdlog::info("{}: derivatives of {} are in {}", series.name, step.analysis, request.out_dir);
+  }
+  return exit_status::complete;
+}
+
+struct failed_series {
+  std::string name;
+  failure why;
+};
+
+void report_failures(const std::vector<failed_series>& failed, std::size_t all) {
+  if (failed.empty()) return;
+  std::string names;
+  for (const failed_series& f : failed) names += (names.empty() ? "" : ", ") + f.name;
+  throw failure(
+      failed.front().why.status,
+      fmt::format("{} of {} series failed: {} (messages above); the derivatives of the others are complete; repair "
+                  "and repeat the command",
+                  failed.size(), all, names));
+}
+
+pool_settings find_places(const session& s, const bids_request& request, const std::vector<bids_series>& all,
+                          const std::vector<std::string>& more) {
+  const auto uses_gpu = [&](const bids_series& series) {
+    try {
+      return may_use_gpu(plan_steps(request, series).front().run, more);
+    } catch (const failure&) {
+      return false;  // reported with this series
+    }
+  };
+  pool_settings settings =
+      make_pool_settings(s, std::any_of(all.begin(), all.end(), uses_gpu), request.per_gpu, request.per_node);
+  settings.stops_at_failure = request.stop_on_first_crash;
+  return settings;
+}
+
+/// The words of this process without options that take one value.
+std::vector<std::string> words_without(std::initializer_list<std::string_view> options) {
+  std::vector<std::string> kept;
+  const std::vector<std::string> words = from_bids_app(initial_words());
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const std::string_view name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+    const bool is_option = word.starts_with("-");
+    if (is_option && std::find(options.begin(), options.end(), name) != options.end()) {
+      ++i;  // its value
+    } else if (!is_option ||
+               std::find(options.begin(), options.end(), name.substr(0, name.find('='))) == options.end()) {
+      kept.push_back(words[i]);
+    }
+  }
+  return kept;
+}
+
+/// This command for one series, with a share of the threads and of the memory.
+std::vector<std::string> child_words(const bids_request& request, const bids_series& series, int threads,
+                                     std::size_t places) {
+  if (request.threads_of_all) threads = std::max(1, *request.threads_of_all / static_cast<int>(places));
+  if (request.threads_per_rank) threads = *request.threads_per_rank;
+  std::vector<std::string> words = words_without({"nprocs", "omp-nthreads", "mem", "series"});
+  words.insert(words.end(), {"--series", series.name, "--omp-nthreads", std::to_string(threads)});
+  if (request.memory_mb)
+    words.insert(words.end(), {"--mem", fmt::format("{}", *request.memory_mb / static_cast<double>(places))});
+  return words;
+}
+
+/// The average of its analyses, 0 to 1.
+double fraction_done(const bids_request& request, const bids_series& series) {
+  try {
+    const std::vector<bids_step> steps = plan_steps(request, series);
+    double sum = 0;
+    for (const bids_step& step : steps) sum += find_status(step.run, {}).done;
+    return sum / static_cast<double>(steps.size());
+  } catch (const failure&) {
+    return 0;  // its process reports it
+  }
+}
+
+/// Each series in a process of its own, several at a time; its messages and cost are in the work folder.
+exit_status run_children(const bids_request& request, const std::vector<bids_series>& all,
+                         const pool_settings& settings) {
+  set_resumes_by_itself();
+  std::vector<pool_job> jobs;
+  for (const bids_series& series : all) {
+    const std::string out = (std::filesystem::path(request.work_dir) / series.folder / series.name).string();
+    jobs.push_back({series.name, out,
+                    [out] {
+                      return job_state{job_state::kind::to_compute, read_cost_record(out).value_or(cost{})};
+                    },
+                    [&](int threads) { return child_words(request, series, threads, settings.places.size()); },
+                    [&] { return fraction_done(request, series); }});
+  }
+  const exit_status status = run_pool(jobs, settings);
+  write_citation(request, all);
+  return status;
+}
+
+}  // namespace
+
+exit_status run_participants(session& s, const bids_request& request, std::vector<bids_series> all) {
+  const stop_signals signals;
+  const std::vector<std::string> more = common_words(request, s.node_size());
+  check_options(request, all, more);
+  if (s.size() == 1 && all.size() > 1) {
+    const pool_settings settings = find_places(s, request, all, more);
+    if (settings.places.size() > 1) return run_children(request, all, settings);
+  }
+  move_failed_to_end(s, request, all);
+  std::vector<failed_series> failed;
+  exit_status status = exit_status::complete;
+  for (const bids_series& series : all) {
+    try {
+      status = run_series(s, request, series, more);
+    } catch (const failure& f) {
+      if (s.is_root()) spdlog::error("{}: {}", series.name, f.what());
+      failed.push_back({series.name, f});
+      if (request.stop_on_first_crash) break;
+    }
+    if (status != exit_status::complete) break;
+  }
+  std::sort(all.begin(), all.end(), [](const bids_series& a, const bids_series& b) { return a.name < b.name; });
+  s.on_root([&] { write_citation(request, all); });
+  report_failures(failed, all.size());
+  return status;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,231 @@
+#include "src/batch/bids/series.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "core/failure.hpp"
+#include "src/batch/bids/dataset_files.hpp"
+#include "src/export/bids.hpp"
+#include "src/io/input_file.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The nearest file that applies to the series; "" without one.
+std::string find_inherited(const fs::path& root, const fs::path& folder, const bids_name& series,
+                           const std::string& extension) {
+  const std::vector<std::string> files = list_inherited(root, folder, series, extension);
+  return files.empty() ? "" : files.front();
+}
+
+/// The series of one folder: preprocessed ones if there are any, else those without desc.
+std::vector<named_file> list_series(const fs::path& folder, const bids_filter& filter) {
+  std::vector<named_file> raw, preprocessed;
+  for (const named_file& file : list_bids_files(folder)) {
+    if (file.name.suffix != "dwi" || !is_image(file.name) || !filter.accepts("dwi", file.name)) continue;
+    const std::string desc = file.name.value("desc");
+    if (desc == "preproc") preprocessed.push_back(file);
+    if (desc.empty()) raw.push_back(file);
+  }
+  return preprocessed.empty() ? raw : preprocessed;
+}
+
+/// A file of the series in the data set and in further ones.
+class companions {
+ public:
+  companions(const series_request& wanted, const bids_series& series, const bids_name& name)
+      : wanted_(wanted), series_(series), name_(name) {}
+
+  /// The brain mask with the most entities in common.
+  std::string mask() const {
+    std::string best;
+    std::size_t entities = 0;
+    for (const named_file& file : candidates("mask", {"dwi"})) {
+      if (file.name.value("desc") != "brain" || file.name.value("space") != name_.value("space")) continue;
+      if (!best.empty() && file.name.entities.size() <= entities) continue;
+      best = file.path;
+      entities = file.name.entities.size();
+    }
+    return best;
+  }
+
+  /// The only segmentation in the space of the series, or desc-aparcaseg among several.
+  void find_parcellation(bids_series& files) const {
+    std::vector<named_file> found;
+    for (const named_file& file : candidates("dseg", {"dwi", "anat"}))
+      if (is_in_space(file)) found.push_back(file);
+    const auto standard = std::find_if(found.begin(), found.end(),
+                                       [](const named_file& file) { return file.name.value("desc") == "aparcaseg"; });
+    if (found.size() == 1) {
+      choose(found.front(), files);
+    } else if (standard != found.end()) {
+      choose(*standard, files);
+    } else if (found.empty()) {
+      files.parcellation_problem =
+          fmt::format("no parcellation (_dseg.nii.gz) with {} in dwi/ or anat/; give its data set with --derivatives",
+                      name_.value("space").empty() ? "no space- in its name" : "space-" + name_.value("space"));
+    } else {
+      std::vector<std::string> names;
+      for (const named_file& file : found) names.push_back(fs::path(file.path).filename().string());
+      files.parcellation_problem = fmt::format(
+          "several parcellations: {}; choose one in --bids-filter-file, such as {{\"dseg\": {{\"seg\": "
+          "\"NAME\"}}}}",
+          fmt::join(names, ", "));
+    }
+  }
+
+ private:
+  /// The parcellation, and its table of names beside it or above.
+  static void choose(const named_file& image, bids_series& files) {
+    files.parcellation = image.path;
+    files.region_names = find_inherited(image.root, fs::path(image.path).parent_path(), image.name, ".tsv");
+  }
+
+  /// Images with this suffix and no entities that contradict the series.
+  std::vector<named_file> candidates(const std::string& suffix, const std::vector<std::string>& datatypes) const {
+    std::vector<named_file> found;
+    std::vector<std::string> roots{wanted_.bids_dir};
+    roots.insert(roots.end(), wanted_.derivatives.begin(), wanted_.derivatives.end());
+    const std::vector<std::string> own{"desc", "seg", "atlas", "res", "label", "space"};
+    for (const std::string& root : roots)
+      for (const std::string& datatype : datatypes)
+        for (const fs::path& folder : folders(root, datatype))
+          for (named_file& file : list_bids_files(folder))
+            if (file.name.suffix == suffix && is_image(file.name) && has_entities(name_, file.name, own) &&
+                wanted_.filter.accepts(suffix, file.name)) {
+              file.is_anatomical = datatype == "anat";
+              file.root = root;
+              found.push_back(file);
+            }
+    return found;
+  }
+
+  /// sub-X/ses-Y/dwi; for a series with a session also sub-X/anat, which may be common to all sessions.
+  std::vector<fs::path> folders(const std::string& root, const std::string& datatype) const {
+    const fs::path subject = fs::path(root) / ("sub-" + series_.subject);
+    if (series_.session.empty()) return {subject / datatype};
+    return {subject / ("ses-" + series_.session) / datatype, subject / datatype};
+  }
+
+  /// In the space of the series: an anatomical segmentation without space is in that of the T1w image.
+  bool is_in_space(const named_file& file) const {
+    const std::string own = name_.value("space"), other = file.name.value("space");
+    if (own == other) return !own.empty() || !file.is_anatomical;
+    return own == "T1w" && other.empty() && file.is_anatomical;
+  }
+
+  const series_request& wanted_;
+  const bids_series& series_;
+  const bids_name& name_;
+};
+
+bids_series describe_series(const series_request& wanted, const fs::path& folder, const named_file& file,
+                            const std::string& subject, const std::string& session) {
+  bids_series s;
+  s.subject = subject;
+  s.session = session;
+  s.folder = "sub-" + subject + (session.empty() ? "" : "/ses-" + session) + "/dwi";
+  s.name = file.name.stem({"desc"});
+  s.dwi = file.path;
+  s.bval = find_inherited(wanted.bids_dir, folder, file.name, ".bval");
+  s.bvec = find_inherited(wanted.bids_dir, folder, file.name, ".bvec");
+  if (s.bval.empty() || s.bvec.empty())
+    s.problem =
+        fmt::format("no {} for {} in its folder or above", s.bval.empty() ? ".bval" : ".bvec", printable(file.path));
+  const companions others(wanted, s, file.name);
+  s.mask = others.mask();
+  others.find_parcellation(s);
+  return s;
+}
+
+void add_bids_subject(const series_request& wanted, const fs::path& subject_folder, std::vector<bids_series>& all) {
+  const std::string subject = subject_folder.filename().string().substr(4);
+  std::vector<fs::path> places;
+  if (wanted.sessions.empty()) places.push_back(subject_folder);
+  for (const fs::path& folder : list_folders(subject_folder, "ses-"))
+    if (is_wanted(wanted.sessions, "ses-", folder.filename().string().substr(4))) places.push_back(folder);
+  for (const fs::path& place : places) {
+    const std::string session = place == subject_folder ? "" : place.filename().string().substr(4);
+    for (const named_file& file : list_series(place / "dwi", wanted.filter))
+      all.push_back(describe_series(wanted, place / "dwi", file, subject, session));
+  }
+}
+
+/// The folder of a subject as the Human Connectome Project distributes it.
+std::optional<bids_series> find_hcp_series(const fs::path& subject_folder) {
+  const fs::path folder = subject_folder / "T1w" / "Diffusion";
+  const auto existing = [](const fs::path& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored) ? path.string() : std::string();
+  };
+  bids_series s;
+  s.dwi = existing(folder / "data.nii.gz");
+  if (s.dwi.empty()) s.dwi = existing(folder / "data.nii");
+  if (s.dwi.empty()) return std::nullopt;
+  s.subject = bids_label(subject_folder.filename().string());
+  s.folder = "sub-" + s.subject + "/dwi";
+  s.name = "sub-" + s.subject + "_space-T1w";
+  s.bval = existing(folder / "bvals");
+  s.bvec = existing(folder / "bvecs");
+  if (s.bval.empty() || s.bvec.empty())
+    s.problem = fmt::format("no {} in {}", s.bval.empty() ? "bvals" : "bvecs", printable(folder.string()));
+  s.mask = existing(folder / "nodif_brain_mask.nii.gz");
+  s.grad_dev = existing(folder / "grad_dev.nii.gz");
+  s.parcellation = existing(subject_folder / "T1w" / "aparc+aseg.nii.gz");
+  if (s.parcellation.empty()) s.parcellation_problem = "no T1w/aparc+aseg.nii.gz";
+  return s;
+}
+
+}  // namespace
+
+std::string without_prefix(const std::string& label, const std::string& prefix) {
+  return label.starts_with(prefix) ? label.substr(prefix.size()) : label;
+}
+
+bool is_wanted(const std::vector<std::string>& wanted, const std::string& prefix, const std::string& label) {
+  if (wanted.empty()) return true;
+  return std::any_of(wanted.begin(), wanted.end(),
+                     [&](const std::string& word) { return without_prefix(word, prefix) == label; });
+}
+
+void check_found(const series_request& wanted, const std::vector<bids_series>& all, const std::string& kind,
+                 const std::string& expected) {
+  for (const std::string& word : wanted.subjects) {
+    const std::string label = without_prefix(word, "sub-");
+    if (std::none_of(all.begin(), all.end(), [&](const bids_series& s) { return s.subject == label; }))
+      throw failure(exit_status::bad_data, fmt::format("--participant-label {}: no such subject with a {} series "
+                                                       "that was asked for in {}",
+                                                       word, kind, printable(wanted.bids_dir)));
+  }
+  if (all.empty())
+    throw failure(exit_status::bad_data, fmt::format("{}: no {} series that was asked for; expected {}",
+                                                     printable(wanted.bids_dir), kind, expected));
+}
+
+std::vector<bids_series> find_series(const series_request& wanted) {
+  if (!fs::is_directory(wanted.bids_dir))
+    throw failure(exit_status::missing_input,
+                  fmt::format("{}: no such folder; expected a BIDS data set", printable(wanted.bids_dir)));
+  std::vector<bids_series> all;
+  for (const fs::path& folder : list_folders(wanted.bids_dir, "")) {
+    const std::string name = folder.filename().string();
+    const bool is_bids = name.starts_with("sub-");
+    if (!is_wanted(wanted.subjects, "sub-", is_bids ? name.substr(4) : bids_label(name))) continue;
+    if (is_bids) {
+      add_bids_subject(wanted, folder, all);
+    } else if (const auto series = find_hcp_series(folder); series && wanted.sessions.empty()) {
+      all.push_back(*series);
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const bids_series& a, const bids_series& b) { return a.name < b.name; });
+  return all;
+}
+
+}  // namespace voxherd

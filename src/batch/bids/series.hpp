@@ -1,0 +1,53 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "src/batch/bids/dataset_files.hpp"
+
+namespace voxherd {
+
+/// A series of a data set with the files that belong to it; "" for missing ones.
+struct bids_series {
+  std::string datatype = "dwi";  ///< datatype of its derivatives: "dwi", or "perf" for a dynamic series
+  std::string subject, session;  ///< labels
+  std::string folder;            ///< folder of its derivatives: "sub-01/ses-a/dwi"
+  std::string name;              ///< entities of its derivatives: "sub-01_ses-a_run-1_space-ACPC"
+  std::string dwi, bval, bvec, mask, grad_dev, parcellation, region_names;
+  std::vector<std::string> perfusion_words;  ///< options that name the files of a dynamic series
+  std::string problem;                       ///< why it cannot be used; "" for none
+  std::string parcellation_problem;          ///< why it has no parcellation; "" if it has one
+};
+
+/// Which series are wanted.
+struct series_request {
+  std::string bids_dir;
+  std::vector<std::string> derivatives;         ///< further data sets with masks and parcellations
+  std::vector<std::string> subjects, sessions;  ///< labels with or without sub- and ses-; empty: all
+  bids_filter filter;
+};
+
+/// A label with or without its prefix, such as "sub-".
+std::string without_prefix(const std::string& label, const std::string& prefix);
+/// Whether a label is among the wanted ones, or all are wanted.
+bool is_wanted(const std::vector<std::string>& wanted, const std::string& prefix, const std::string& label);
+
+/// All diffusion series of the data set, sorted by name: raw BIDS, BIDS derivatives (desc-preproc), or folders of the
+/// HCP. Throws failure (missing_input).
+std::vector<bids_series> find_series(const series_request& wanted);
+
+/// Throws failure (bad_data) if there are no series or a wanted subject is missing. For the message: the `kind` of
+/// series, and what was `expected`.
+void check_found(const series_request& wanted, const std::vector<bids_series>& all, const std::string& kind,
+                 const std::string& expected);
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(bids_series, datatype, subject, session, folder, name, dwi, bval, bvec, mask,
+                                   grad_dev, parcellation, region_names, perfusion_words, problem, parcellation_problem)
+
+/// The dynamic series (DCE-MRI or CT) that the filter names by `dynamic`, sorted by name, with the options of `voxherd
+/// perfusion` that name their files. BIDS has no names for them and their regions, so that all are chosen by the
+/// filter. `options`: of the user, which are not repeated. Throws failure: missing_input, usage without a filter.
+std::vector<bids_series> find_dynamic_series(const series_request& wanted, const std::vector<std::string>& options);
+
+}  // namespace voxherd

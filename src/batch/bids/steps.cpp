@@ -1,0 +1,106 @@
+#include "src/batch/bids/request.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/failure.hpp"
+#include "src/analyses/common/run_options.hpp"
+#include "src/scan/dwi.hpp"
+#include "src/show/analysis_views.hpp"
+
+namespace voxherd {
+
+namespace {
+
+using word_list = std::vector<std::string>;
+
+void append(word_list& words, const word_list& more) { words.insert(words.end(), more.begin(), more.end()); }
+
+dwi_request series_files(const bids_series& s) { return {s.dwi, s.bval, s.bvec, s.mask, s.grad_dev}; }
+
+/// The names of the regions, unless the user's options have some.
+std::string region_names(const bids_series& s, const std::string& analysis, const word_list& options) {
+  if (s.parcellation.empty())
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: {} needs regions: {}", s.name, analysis, s.parcellation_problem));
+  const bool has_names = std::any_of(options.begin(), options.end(),
+                                     [](const std::string& word) { return word.starts_with("--region-names"); });
+  return has_names ? "" : s.region_names;
+}
+
+bool is_dynamic(const std::string& analysis) { return find_views(analysis).bids.run.input == bids_input::dynamic; }
+
+/// The inputs of an analysis as its options.
+word_list input_words(const bids_request& request, const bids_series& s, const std::string& analysis) {
+  const bids_run& how = find_views(analysis).bids.run;
+  if (how.input == bids_input::dynamic) return s.perfusion_words;
+  bids_inputs inputs;
+  inputs.series = series_files(s);
+  if (*how.needs != 0) inputs.result = result_path(request, s, how.needs);
+  if (how.has_regions) {
+    inputs.region_names = region_names(s, analysis, options_of(request, analysis));
+    inputs.parcellation = s.parcellation;
+  }
+  return how.words != nullptr ? how.words(inputs) : dwi_options().words(inputs.series);
+}
+
+}  // namespace
+
+std::size_t count_dynamic(const bids_request& request) {
+  return static_cast<std::size_t>(std::count_if(request.analyses.begin(), request.analyses.end(), is_dynamic));
+}
+
+bool applies(const bids_series& series, const std::string& analysis) {
+  return is_dynamic(analysis) == (series.datatype == "perf");
+}
+
+word_list perfusion_words(const bids_request& request) {
+  word_list words = request.perfusion_options;
+  append(words, request.more);
+  return words;
+}
+
+std::string result_path(const bids_request& request, const bids_series& series, const std::string& analysis) {
+  return (std::filesystem::path(request.work_dir) / series.folder / fmt::format("{}_{}.h5", series.name, analysis))
+      .string();
+}
+
+std::vector<bids_step> plan_steps(const bids_request& request, const bids_series& series) {
+  if (!series.problem.empty())
+    throw failure(exit_status::missing_input, fmt::format("{}: {}", series.name, series.problem));
+  std::vector<bids_step> steps;
+  for (const std::string& analysis : request.analyses) {
+    if (!applies(series, analysis)) continue;
+    cohort_subject run;
+    run.name = series.name;
+    run.out = result_path(request, series, analysis);
+    run.words = {analysis};
+    append(run.words, input_words(request, series, analysis));
+    append(run.words, options_of(request, analysis));
+    const bool has_fibres = request.paths && find_views(analysis).bids.run.has_paths;
+    const std::string fibres = has_fibres ? result_path(request, series, analysis + "_fibres") : "";
+    if (has_fibres) append(run.words, {"--paths", fibres});
+    append(run.words, request.more);
+    run_request shared;
+    shared.out = run.out;
+    shared.resume = true;
+    append(run.words, run_options().words(shared));
+    steps.push_back({analysis, std::move(run), fibres});
+  }
+  return steps;
+}
+
+std::vector<std::string> common_words(const bids_request& request, int ranks_per_node) {
+  run_request shared;
+  if (request.threads_per_rank) {
+    shared.threads = *request.threads_per_rank;
+  } else if (request.threads_of_all) {
+    shared.threads = std::max(1, *request.threads_of_all / ranks_per_node);
+  }
+  if (request.memory_mb) shared.host_memory_gb = *request.memory_mb / 1000;
+  return run_options().words(shared);
+}
+
+}  // namespace voxherd

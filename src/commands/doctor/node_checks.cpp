@@ -1,0 +1,208 @@
+#include <fmt/core.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "core/text.hpp"
+#include "src/commands/doctor/checks.hpp"
+#include "src/scan/node_resources.hpp"
+
+namespace voxherd {
+
+namespace {
+
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A line of /proc/meminfo, in bytes; 0 if it is missing.
+std::uint64_t memory_line(const std::string& table, const std::string& name) {
+  const std::size_t at = table.find(name + ":");
+  if (at == std::string::npos) return 0;
+  std::istringstream rest(table.substr(at + name.size() + 1));
+  std::uint64_t kibibytes = 0;
+  rest >> kibibytes;
+  return kibibytes * 1024;
+}
+
+/// The smallest memory limit of this process's control group (version 2) and those above it; 0 for none.
+std::uint64_t group_limit() {
+  const std::string groups = content("/proc/self/cgroup");
+  const std::size_t at = groups.find("0::");
+  if (at == std::string::npos) return 0;
+  std::filesystem::path group = groups.substr(at + 3, groups.find('\n', at) - at - 3);
+  std::uint64_t smallest = 0;
+  for (; group.has_relative_path(); group = group.parent_path()) {
+    const std::uint64_t limit = memory_limit(content("/sys/fs/cgroup" + group.string() + "/memory.max"));
+    if (limit > 0 && (smallest == 0 || limit < smallest)) smallest = limit;
+  }
+  return smallest;
+}
+
+finding check_main_memory() {
+  constexpr double needed = 4e9;  // what a rank may take (docs/commands/README.md), for one rank
+  const std::string table = content("/proc/meminfo");
+  double free_bytes = static_cast<double>(memory_line(table, "MemAvailable"));
+  std::string text = fmt::format("{} of {} available", readable_bytes(free_bytes),
+                                 readable_bytes(static_cast<double>(memory_line(table, "MemTotal"))));
+  if (const std::uint64_t limit = group_limit(); limit > 0) {
+    free_bytes = std::min(free_bytes, static_cast<double>(limit));
+    text += fmt::format(", this job may use {}", readable_bytes(static_cast<double>(limit)));
+  }
+  if (free_bytes >= needed) return {verdict::fine, "memory", text};
+  return {verdict::advice, "memory", text + ": large images may not fit; --dry-run tells what a command needs"};
+}
+
+/// Ranks of a node exchange messages through /dev/shm.
+finding check_shared_memory() {
+  constexpr double needed = 64e6;
+  struct statvfs disk {};
+  if (statvfs("/dev/shm", &disk) != 0)
+    return {verdict::problem, "/dev/shm",
+            "does not exist: MPI cannot start several ranks on this node; mount a tmpfs there"};
+  const double free_bytes = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
+  const std::string text = readable_bytes(free_bytes) + " free";
+  if (free_bytes >= needed) return {verdict::fine, "/dev/shm", text};
+  return {verdict::problem, "/dev/shm",
+          text + ": too little for several ranks; remove what stopped jobs left there (a container: --shm-size=1g)"};
+}
+
+struct limit {
+  int resource;
+  const char* name;       ///< name of bash's ulimit
+  double needed;          ///< 0: unlimited
+  const char* otherwise;  ///< what happens below it
+};
+
+findings check_limits() {
+  constexpr std::array limits{
+      limit{RLIMIT_FSIZE, "-f (file size)", 0, "larger results end with status 74; ulimit -f unlimited"},
+      limit{RLIMIT_AS, "-v (address space)", 0, "CUDA and parallel HDF5 need much of it; ulimit -v unlimited"},
+      limit{RLIMIT_NOFILE, "-n (open files)", 512, "many ranks and masks need more; ulimit -n 4096"},
+      limit{RLIMIT_STACK, "-s (stack)", 4e6, "deep calls of libraries may crash; ulimit -s 8192"}};
+  findings all;
+  for (const limit& l : limits) {
+    rlimit own{};
+    if (getrlimit(static_cast<__rlimit_resource>(l.resource), &own) != 0 || own.rlim_cur == RLIM_INFINITY) continue;
+    const auto value = static_cast<double>(own.rlim_cur);
+    if (l.needed > 0 && value >= l.needed) continue;
+    all.push_back({verdict::advice, "limits", fmt::format("ulimit {} is {}: {}", l.name, own.rlim_cur, l.otherwise)});
+  }
+  rlimit locked{};
+  const bool has_fabric = std::filesystem::exists("/sys/class/infiniband");
+  if (has_fabric && getrlimit(RLIMIT_MEMLOCK, &locked) == 0 && locked.rlim_cur != RLIM_INFINITY) {
+    all.push_back({verdict::advice, "limits",
+                   fmt::format("ulimit -l (locked memory) is {} bytes: InfiniBand needs unlimited (limits.conf, or "
+                               "slurm.conf: PropagateResourceLimitsExcept=MEMLOCK)",
+                               locked.rlim_cur)});
+  }
+  if (all.empty()) all.push_back({verdict::fine, "limits", "file size, address space, open files, stack"});
+  return all;
+}
+
+}  // namespace
+
+std::uint64_t memory_limit(const std::string& text) {
+  std::uint64_t bytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), bytes);
+  return bytes;
+}
+
+findings check_memory() {
+  findings all{check_main_memory(), check_shared_memory()};
+  for (finding& f : check_limits()) all.push_back(std::move(f));
+  return all;
+}
+
+namespace {
+
+/// An integer of the environment; 0 if it is not set.
+long environment_number(const char* name) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? 0 : std::strtol(text, nullptr, 10);
+}
+
+bool is_in_path(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+/// Processes that a launcher started, as it says in the environment; 0 if there is none.
+long started_processes() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
+    if (const long count = environment_number(name); count > 0) return count;
+  return 0;
+}
+
+finding check_launcher(const session& s, const std::set<std::string>& hosts) {
+  const long started = started_processes();
+  const std::string text =
+      fmt::format("{}, {} on {}", mpi_library(), counted(static_cast<std::uint64_t>(s.size()), "rank"),
+                  counted(hosts.size(), "node"));
+  if (started > s.size()) {
+    return {verdict::problem, "MPI",
+            fmt::format(
+                "{}, but the launcher started {} processes, which do not know each other: use `srun --mpi=pmix`, or "
+                "the mpirun of this MPI",
+                text, started)};
+  }
+  return {verdict::fine, "MPI", text};
+}
+
+finding check_cores(const session& s) {
+  const int usable = node_cores(s).count();
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  const bool in_job = environment_number("SLURM_JOB_ID") > 0;
+  const std::string text = fmt::format("{} of the {} cores of {} may be used", usable, online, s.host());
+  if (usable >= online || (in_job && s.size() == 1)) return {verdict::fine, "cores", text};
+  return {verdict::advice, "cores",
+          text + (in_job ? ": ask for more with --cpus-per-task, or bind less"
+                         : ": mpirun --bind-to none lets ranks use all")};
+}
+
+/// Every rank must run the same program.
+finding check_versions(const session& s, const std::vector<std::string>& of_ranks) {
+  const std::set<std::string> versions(of_ranks.begin(), of_ranks.end());
+  if (versions.size() <= 1) return {verdict::fine, "version", fmt::format("voxherd {}", version)};
+  return {verdict::problem, "version",
+          fmt::format("{} ranks run {} versions of voxherd ({}, {}): install one on all nodes", s.size(),
+                      versions.size(), *versions.begin(), *versions.rbegin())};
+}
+
+}  // namespace
+
+findings check_ranks(const session& s) {
+  const std::vector<std::string> hosts = s.gather(s.host()), versions = s.gather(std::string(version));
+  findings all{check_versions(s, versions), check_launcher(s, {hosts.begin(), hosts.end()})};
+  all.push_back(check_cores(s));
+  return all;
+}
+
+findings check_slurm(const session& s) {
+  const long job = environment_number("SLURM_JOB_ID");
+  if (job == 0) {
+    if (is_in_path("sbatch")) return {{verdict::fine, "SLURM", "sbatch is here; `voxherd slurm` prints batch scripts"}};
+    return {{verdict::fine, "SLURM", "not on this node"}};
+  }
+  const long tasks = environment_number("SLURM_NTASKS");
+  if (tasks > s.size()) {
+    return {{verdict::advice, "SLURM",
+             fmt::format("job {} has {} tasks, this command {}: start it with srun or mpirun", job, tasks,
+                         counted(static_cast<std::uint64_t>(s.size()), "rank"))}};
+  }
+  return {{verdict::fine, "SLURM", fmt::format("job {}", job)}};
+}
+
+}  // namespace voxherd

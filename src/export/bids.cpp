@@ -1,0 +1,205 @@
+#include "src/export/bids.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "core/failure.hpp"
+#include "core/text.hpp"
+
+namespace voxherd {
+
+bool is_bids_letter(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 128 && std::isalnum(byte) != 0;
+}
+
+std::string bids_label(const std::string& text) {
+  std::string label;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(label), is_bids_letter);
+  return label;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto description_name = "dataset_description.json";
+
+/// BIDS validators do not know the names of proposals.
+constexpr auto ignored_names =
+    "*_dwimap.nii.gz\n*_dwimap.json\n*_perfmap.nii.gz\n*_perfmap.json\n*_relmat.tsv\n*_relmat.json\n*_tractogram.trx\n*"
+    "_tractogram.json\n*_nodeindices."
+    "tsv\n*_nodeindices.json\n"
+    "group_*\nlogs/\n";
+
+constexpr auto readme =
+    "# Derivatives of voxherd\n\n"
+    "Maps of diffusion models (`_dwimap`) have the names and sidecars of BEP016, connectomes (`_relmat`) those of\n"
+    "BEP017. Both are proposals. Perfusion maps (`_perfmap`), for which BIDS has no proposal, have the names and "
+    "units\n"
+    "of OSIPI's lexicon (CAPLEX). Tracts are TRX files (`_tractogram`). `.bidsignore` lists these names. The page on "
+    "`voxherd export` describes them.\n";
+
+std::string percent_encoded(const std::string& path) {
+  std::string encoded;
+  for (const char c : path) {
+    const bool stays = is_bids_letter(c) || std::string_view("/.-_~").find(c) != std::string_view::npos;
+    encoded += stays ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+  }
+  return encoded;
+}
+
+/// The nearest folder above the file that describes a data set.
+std::optional<fs::path> find_root(const fs::path& file) {
+  std::error_code ignored;
+  for (fs::path folder = file.parent_path(); !folder.empty() && folder != folder.parent_path();
+       folder = folder.parent_path())
+    if (fs::exists(folder / description_name, ignored)) return folder;
+  return std::nullopt;
+}
+
+/// Links are not followed: a data set of DataLad has links to files with other names.
+fs::path normal_path(const std::string& path) {
+  const fs::path normal = fs::absolute(path).lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
+/// Letters and digits of the folder's name.
+std::string link_name(const fs::path& root) {
+  const std::string name = bids_label(root.filename().string());
+  return name.empty() ? "source" : name;
+}
+
+/// Relative for a data set that contains the derivatives, so that both can be moved together.
+std::string link_target(const fs::path& root, const fs::path& out) {
+  const fs::path relative = root.lexically_relative(out);
+  const bool is_above = !relative.empty() && std::all_of(relative.begin(), relative.end(),
+                                                         [](const fs::path& part) { return part == ".."; });
+  return is_above ? relative.string() : "file://" + percent_encoded(root.string());
+}
+
+void collect_paths(const nlohmann::json& value, std::vector<std::string>& paths) {
+  if (value.is_array())
+    for (const auto& one : value) collect_paths(one, paths);
+  if (!value.is_object()) return;
+  for (const auto& [key, one] : value.items()) {
+    if (key == "path" && one.is_string()) {
+      paths.push_back(one.get<std::string>());
+    } else {
+      collect_paths(one, paths);
+    }
+  }
+}
+
+/// The image that the program runs in, by what its runtime and script/image set.
+bids_json find_container() {
+  for (const char* variable : {"APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"})
+    if (const char* image = std::getenv(variable); image != nullptr) return {{"Type", "apptainer"}, {"URI", image}};
+  const char* image = std::getenv("VOXHERD_IMAGE");
+  if (image == nullptr) return bids_json::object();
+  std::error_code ignored;
+  return {{"Type", fs::exists("/.dockerenv", ignored) ? "docker" : "oci"}, {"Tag", image}};
+}
+
+bids_json generator() {
+  bids_json own{{"Name", "voxherd"}, {"Version", version}};
+  const std::string url = VOXHERD_CODE_URL;
+  if (!url.empty()) own["CodeURL"] = url;
+  if (const bids_json container = find_container(); !container.empty()) own["Container"] = container;
+  return own;
+}
+
+bids_json new_description(const bids_sources& sources) {
+  bids_json d{{"Name", "voxherd derivatives"},
+              {"BIDSVersion", bids_version},
+              {"DatasetType", "derivative"},
+              {"GeneratedBy", bids_json::array({generator()})}};
+  if (!sources.links.empty()) d["DatasetLinks"] = sources.links;
+  return d;
+}
+
+/// The existing description with the links of `sources`.
+std::string add_links(const bids_sources& sources, const std::string& existing) {
+  bids_json d = bids_json::parse(existing, nullptr, false);
+  if (!d.is_object())
+    throw failure(exit_status::bad_data,
+                  fmt::format("{} of the output folder is not a JSON object; repair it or choose another folder",
+                              description_name));
+  bool changed = false;
+  for (const auto& [name, target] : sources.links) {
+    bids_json& links = d["DatasetLinks"];
+    if (links.contains(name) && links.at(name) != target)
+      throw failure(exit_status::usage,
+                    fmt::format("{} of the output folder: its DatasetLinks name {} as {}, these inputs are from {}; "
+                                "choose another folder",
+                                description_name, links.at(name).dump(), name, target));
+    changed = changed || !links.contains(name);
+    links[name] = target;
+  }
+  return changed ? d.dump(2) + "\n" : existing;
+}
+
+}  // namespace
+
+bids_sources find_bids_sources(const std::vector<std::string>& paths, const std::string& out) {
+  bids_sources found;
+  const fs::path own = normal_path(out);
+  for (const std::string& path : paths) {
+    std::error_code code;
+    const fs::path file = normal_path(path);
+    const auto root = find_root(file);
+    if (!root || file.extension() == ".h5" || !fs::exists(file, code)) continue;
+    const std::string name = *root == own ? "" : link_name(*root);
+    if (!name.empty()) found.links[name] = link_target(*root, own);
+    found.uris.push_back(fmt::format("bids:{}:{}", name, file.lexically_relative(*root).string()));
+  }
+  std::sort(found.uris.begin(), found.uris.end());
+  found.uris.erase(std::unique(found.uris.begin(), found.uris.end()), found.uris.end());
+  return found;
+}
+
+std::vector<std::string> input_paths(const nlohmann::json& provenance) {
+  std::vector<std::string> paths;
+  if (provenance.is_object() && provenance.contains("inputs")) collect_paths(provenance.at("inputs"), paths);
+  return paths;
+}
+
+std::vector<export_text> describe_bids_data_set(const bids_sources& sources) {
+  return {{description_name, new_description(sources).dump(2) + "\n", true,
+           [sources](const std::string& existing) { return add_links(sources, existing); }},
+          {".bidsignore", ignored_names, true, {}},
+          {"README.md", readme, true, {}}};
+}
+
+bids_json direction_encoding(const char* type) { return {{"EncodingAxis", 3}, {"Reference", "bvec"}, {"Type", type}}; }
+
+model_plan::model_plan(const bids_place& place, const std::string& model, bids_json description,
+                       const std::string& suffix)
+    : begin_(place.folder + "/" + place.name + "_model-" + model),
+      suffix_("_" + suffix),
+      sources_(place.sources),
+      model_(std::move(description)) {}
+
+void model_plan::add(const std::string& parameter, const std::string& desc, nifti_image form,
+                     std::function<void(const result_volumes&, const volume_sink&)> make, bids_json sidecar) {
+  sidecar["Model"] = model_;
+  if (!sources_.empty()) sidecar["Sources"] = sources_;
+  const std::string name = begin_ + "_param-" + parameter + (desc.empty() ? "" : "_desc-" + desc) + suffix_;
+  plan_.images.push_back({name + ".nii.gz", std::move(form), std::move(make)});
+  plan_.texts.push_back({name + ".json", sidecar.dump(2) + "\n"});
+}
+
+void model_plan::add_map(const result_volumes& result, const std::string& parameter, const std::string& desc,
+                         const std::string& map, const bids_json& sidecar) {
+  export_image image = map_image(result, map, "");
+  add(parameter, desc, std::move(image.form), std::move(image.make), sidecar);
+}
+
+}  // namespace voxherd

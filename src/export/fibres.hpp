@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpi/result/result_reader.hpp"
+#include "src/io/tracts/tracts.hpp"
+
+namespace voxherd {
+
+/// Whether the result has fibres: points with a position.
+bool has_fibres(const result_reader& result);
+
+/// Fibres of a result: its outputs with layout `points` (including `position`) and `items`.
+class result_fibres final : public fibre_source {
+ public:
+  /// All fibres of a complete result. Throws failure: missing_input, bad_data (incomplete, or without fibres).
+  explicit result_fibres(const std::string& path);
+  /// Some of its fibres. `items`: increasing. `r` must outlive this.
+  result_fibres(const result_reader& r, std::vector<std::uint64_t> items);
+
+  const image_grid& grid() const override { return result_.grid(); }
+  std::span<const std::uint64_t> offsets() const override { return items_ ? offsets_ : result_.point_offsets(); }
+  const std::vector<fibre_array>& fibre_arrays() const override { return fibre_arrays_; }
+  const std::vector<fibre_array>& point_arrays() const override { return point_arrays_; }
+  std::vector<std::string> history() const override;
+  void read_positions(std::uint64_t first_point, std::span<float> mm) const override;
+  void read_fibre_rows(const fibre_array& array, std::uint64_t first, std::span<std::byte> rows) const override;
+  void read_point_rows(const fibre_array& array, std::uint64_t first, std::span<std::byte> rows) const override;
+
+ private:
+  void list_arrays();
+  void read_stored(const fibre_array& array, std::uint64_t first, std::span<std::byte> rows) const;
+  void read_chosen(const fibre_array& array, std::uint64_t first, std::span<std::byte> rows) const;
+  void read_chosen_points(const fibre_array& array, std::uint64_t first, std::span<std::byte> rows) const;
+
+  std::unique_ptr<result_reader> own_;  ///< null for a result that was given
+  const result_reader& result_;
+  std::optional<std::vector<std::uint64_t>> items_;  ///< none: all
+  std::vector<std::uint64_t> offsets_;               ///< of `items_`
+  std::vector<fibre_array> fibre_arrays_, point_arrays_;
+};
+
+using region_pair = std::array<std::int32_t, 2>;
+inline constexpr region_pair no_pair = {std::numeric_limits<std::int32_t>::min(),
+                                        std::numeric_limits<std::int32_t>::min()};
+
+/// The pairs of regions that each fibre joins, by their labels: one, or two for the halves of a streamline. 0: none.
+struct joined_regions {
+  bool has_halves = false;  ///< the first region of a pair is the seed's
+  std::vector<std::array<region_pair, 2>> of_fibre;
+};
+/// From the output `regions` of geodesic and connect, or those of track: the seed's region, and the last other one on
+/// each half. Nothing for fibres without regions.
+std::optional<joined_regions> find_joined_regions(const fibre_source& source);
+
+/// One group "A-B" per pair of regions (labels, the smaller first) that fibres join, sorted, with the mean of each
+/// fibre array of one real number. None for fibres without regions.
+std::vector<fibre_group> group_by_regions(const fibre_source& source);
+
+}  // namespace voxherd

@@ -1,0 +1,297 @@
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <cmath>
+#include <filesystem>
+#include <numbers>
+
+#include "core/command.hpp"
+#include "mpi/run/signals.hpp"
+#include "src/analyses/track/options.hpp"
+#include "src/analyses/track/places.hpp"
+#include "src/export/dot_folder.hpp"
+#include "src/fsl/probtrackx2.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/nifti/nifti.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto result_name = "voxherd.h5";
+
+struct probtrackx2_request : track_request {
+  std::string dir = "logdir", file_name = "fdt_paths";
+  bool force_dir = false;
+  bool density = false, distance_corrected = false, mean_lengths = false, to_targets = false;
+  bool matrix_of_seeds = false, matrix_of_mask = false, matrix_of_pairs = false;  ///< FSL's matrices 1, 2, 3
+  std::string mask2, mask3, columns3;  ///< of the matrices 2 and 3; "" for none
+  double min_length1_mm = 0, min_length3_mm = 0;
+  std::int32_t points = 2000;              ///< of both halves together
+  float min_cosine = 0.2f;                 ///< between two steps
+  std::string inverse_transform;           ///< only checked: a matrix is inverted
+  std::vector<std::string> no_difference;  ///< options of FSL
+};
+
+void check_probtrackx2(const probtrackx2_request& r, const given_options&) {
+  const auto need = [](bool is_given, const char* words) {
+    if (!is_given) option::refuse(fmt::format("probtrackx2: {} is missing", words));
+  };
+  need(!r.samples.empty(), "-s, the samples (subject.bedpostX/merged),");
+  need(!r.mask.empty(), "-m, the mask of the samples (subject.bedpostX/nodif_brain_mask),");
+  need(!r.seed_image.empty() || !r.connectome.empty(), "-x, the seeds,");
+  if (r.file_name.find('/') != std::string::npos)
+    option::refuse(
+        fmt::format("probtrackx2: -o {}: expected a name without folders; --dir is the folder", r.file_name));
+  if (!r.inverse_transform.empty() && r.transform.empty())
+    option::refuse("probtrackx2: --invxfm has no meaning without --xfm");
+  if (r.to_targets != !r.targets.empty()) option::refuse("probtrackx2: give --os2t and --targetmasks together");
+  if (r.matrix_of_mask != !r.mask2.empty()) option::refuse("probtrackx2: give --omatrix2 and --target2 together");
+  if (r.matrix_of_pairs != !r.mask3.empty()) option::refuse("probtrackx2: give --omatrix3 and --target3 together");
+  if (!r.matrix_of_pairs && !r.columns3.empty())
+    option::refuse("probtrackx2: --lrtarget3 has no meaning without --omatrix3");
+  if (r.matrix_of_seeds && r.matrix_of_pairs && r.min_length1_mm != r.min_length3_mm)
+    option::refuse("probtrackx2: --distthresh1 and --distthresh3 differ; run the command for each matrix");
+  if (r.density || r.to_targets || r.matrix_of_seeds || r.matrix_of_mask || r.matrix_of_pairs) return;
+  if (r.connectome.empty() && !r.local_directions)
+    option::refuse(
+        "probtrackx2: no result is asked for; give --opd (density), --network or --omatrix1, 2, 3 "
+        "(matrices) or --os2t (targets)");
+  if (r.distance_corrected)
+    option::refuse("probtrackx2: --pd has no meaning without --opd, --os2t or --omatrix1, 2, 3");
+}
+
+/// The options of track. Names that mean something else to FSL are replaced; the folder takes the place of --out.
+option_table<probtrackx2_request> with_track_options(option_table<probtrackx2_request> table) {
+  using T = probtrackx2_request;
+  return std::move(table)
+      .inherit(track_options(),
+               [](const option_spec& spec) -> std::string {
+                 if (spec.name == "out" || spec.name.starts_with("tract") || spec.group == "Matrices") return "";
+                 if (spec.name == "max-steps" || spec.name == "max-angle") return "";
+                 if (spec.name == "random-seed") return "rseed";
+                 return spec.name == "connectome" ? "network-masks" : spec.name;
+               })
+      .group("Streamlines",
+             {{"nsteps",
+               &T::points,
+               range{4, 1'000'000},
+               {"points of a streamline, half of them on each side of the seed"}},
+              {"cthr", &T::min_cosine, range{0, 1}, {"smallest cosine of the angle between two steps"}}});
+}
+
+const option_table<probtrackx2_request>& probtrackx2_options() {
+  using T = probtrackx2_request;
+  static const option_table<T> table =
+      with_track_options(
+          option_table<T>().group(
+              "FSL's folder",
+              {{"dir",
+                &T::dir,
+                text_kind::file,
+                {.text = "folder to write; while it exists, + is appended to its name", .value = "DIR"}},
+               {"forcedir", &T::force_dir, {"write into DIR if it exists, and replace the results there"}},
+               {"file-name",
+                &T::file_name,
+                text_kind::any,
+                {.text = "name of the density (FSL's --out)", .value = "NAME"}},
+               {"opd", &T::density, {"write the density of streamlines"}},
+               {"os2t", &T::to_targets, {"write an image of the seed voxels for each of --targets: seeds_to_NAME"}},
+               {"pd",
+                &T::distance_corrected,
+                {"write it with distance correction: times the mean length of the paths"}},
+               {"ompl", &T::mean_lengths, {"also write the mean lengths of the paths: NAME_lengths, and of a network"}},
+               {"omatrix1", &T::matrix_of_seeds, {"write the matrix of seeds by seeds: fdt_matrix1.dot"}},
+               {"omatrix2", &T::matrix_of_mask, {"write the matrix of seeds by voxels of --target2: fdt_matrix2.dot"}},
+               {"target2", &T::mask2, text_kind::file, {"mask of the columns of --omatrix2, on a grid of its own"}},
+               {"omatrix3",
+                &T::matrix_of_pairs,
+                {"write the matrix of pairs of voxels of --target3 that streamlines connect: fdt_matrix3.dot"}},
+               {"target3", &T::mask3, text_kind::file, {"mask of the rows and columns of --omatrix3"}},
+               {"lrtarget3",
+                &T::columns3,
+                text_kind::file,
+                {"another mask of the columns of --omatrix3, on a grid of its own"}},
+               {"distthresh1",
+                &T::min_length1_mm,
+                range{0, 100000},
+                {.text = "shorter streamlines are not counted in --omatrix1", .unit = "mm"}},
+               {"distthresh3",
+                &T::min_length3_mm,
+                range{0, 100000},
+                {.text = "shorter streamlines are not counted in --omatrix3", .unit = "mm"}},
+               {"invxfm", &T::inverse_transform, text_kind::file, {"inverse of the matrix of --xfm; not read"}},
+               {"no-difference",
+                &T::no_difference,
+                text_kind::any,
+                {.text = "an option of FSL that has no effect here (-V, --meshspace, ...)", .value = "OPTION"}}}))
+          .check(check_probtrackx2);
+  return table;
+}
+
+/// The image whose grid all masks but that of the samples must have: on another one they would be in FSL's millimetres,
+/// not in the world's.
+std::string find_reference(const track_request& r) {
+  if (!r.reference.empty()) return r.reference;
+  if (r.transform.empty()) return r.mask;
+  return r.connectome.empty() ? r.seed_image.front() : r.connectome.front();
+}
+
+void check_grids(const track_request& r) {
+  const nifti_header first = read_nifti_header(find_reference(r));
+  if (r.transform.empty() && !r.reference.empty() && first.grid.size != read_nifti_header(r.mask).grid.size)
+    throw failure(exit_status::bad_data,
+                  fmt::format("--seedref {}: is on another grid than {}; give --xfm, the matrix to the samples' space",
+                              printable(r.reference), printable(r.mask)));
+  for (const auto* paths :
+       {&r.seed_image, &r.connectome, &r.excludes, &r.stop, &r.walk_through_stop, &r.includes, &r.targets})
+    for (const std::string& path : *paths) {
+      const auto &found = read_nifti_header(path).grid.size, &expected = first.grid.size;
+      if (found != expected)
+        throw failure(exit_status::bad_data,
+                      fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in {}; resample it to "
+                                  "this grid",
+                                  printable(path), found[0], found[1], found[2], expected[0], expected[1], expected[2],
+                                  printable(first.path)));
+    }
+}
+
+std::string matrix_file(const std::string& folder, int number) {
+  return fmt::format("{}/voxherd_matrix{}.h5", folder, number);
+}
+
+/// The matrices, in files of their own in the folder.
+void add_matrices(const probtrackx2_request& request, const std::string& folder, track_request& r) {
+  if (request.matrix_of_seeds) r.matrix1 = matrix_file(folder, 1);
+  if (request.matrix_of_mask) {
+    r.matrix2 = matrix_file(folder, 2);
+    r.target2 = find_mask_files({request.mask2}, "target2").front();
+  }
+  if (request.matrix_of_pairs) {
+    r.matrix3 = matrix_file(folder, 3);
+    r.target3 = find_mask_files({request.mask3}, "target3").front();
+    if (!request.columns3.empty()) r.target3_columns = find_mask_files({request.columns3}, "lrtarget3").front();
+  }
+  r.matrix_min_length_mm = request.matrix_of_seeds ? request.min_length1_mm : request.min_length3_mm;
+}
+
+/// Its cosine, rounded to a float, is `cosine`. Six decimals if they are enough.
+double angle_degrees(float cosine) {
+  const double angle = std::acos(static_cast<double>(cosine)) * 180 / std::numbers::pi;
+  const double rounded = std::round(angle * 1e6) / 1e6;
+  return static_cast<float>(std::cos(rounded * std::numbers::pi / 180)) == cosine ? rounded : angle;
+}
+
+/// The request for track, with the images of its lists.
+track_request make_track_request(const probtrackx2_request& request, const std::string& folder) {
+  track_request r = request;
+  if (r.ordered && find_mask_files(r.includes, "include").size() < 2) r.ordered = false;  // as for XTRACT
+  r = with_mask_files(r);
+  if (r.connectome.size() == 1)
+    option::refuse(
+        "probtrackx2: --network needs a text file with at least two masks; for a parcellation use voxherd "
+        "track --connectome");
+  check_grids(r);
+  if (r.transform.empty()) r.reference.clear();  // the samples' grid
+  if (!request.inverse_transform.empty()) refuse_warp("invxfm", request.inverse_transform);
+  r.max_steps = request.points / 2 - 1;
+  r.max_angle_degrees = angle_degrees(request.min_cosine);
+  r.lengths = request.distance_corrected || request.mean_lengths;
+  add_matrices(request, folder, r);
+  r.run.out = folder + "/" + result_name;
+  r.run.overwrite = r.run.overwrite || (request.force_dir && !r.run.resume);
+  return r;
+}
+
+/// As FSL, unless a run is to be continued.
+std::string choose_folder(const probtrackx2_request& request) {
+  std::string folder = request.dir;
+  if (request.force_dir || request.run.resume) return folder;
+  while (fs::exists(folder)) folder += "+";
+  return folder;
+}
+
+void write_folder(session& s, const probtrackx2_request& request, const track_request& track,
+                  const std::string& folder) {
+  export_settings settings;
+  settings.result = track.run.out;
+  settings.out = folder;
+  settings.overwrite = true;  // the result is new
+  settings.quiet = request.run.quiet;
+  settings.threads = export_threads(s, request.run.threads);
+  const probtrackx2_outputs wanted{request.file_name, request.density, request.distance_corrected, request.mean_lengths,
+                                   request.local_directions};
+  export_folder(s, settings, [&](const result_volumes& result) { return plan_probtrackx2_folder(result, wanted); });
+  s.on_root([&] {
+    for (const std::string& matrix : {track.matrix1, track.matrix2, track.matrix3}) {
+      settings.result = matrix;
+      if (!matrix.empty()) write_matrix_folder(settings, {request.distance_corrected, request.mean_lengths});
+    }
+  });
+  spdlog::info("{} written", folder);
+}
+
+/// Returns whether it did not exist.
+bool make_folder(const std::string& folder) {
+  std::error_code code;
+  const bool created = fs::create_directories(folder, code);
+  if (code)
+    throw failure(exit_status::disk,
+                  fmt::format("{}: cannot create the folder: {}", printable(folder), code.message()));
+  return created;
+}
+
+exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
+  if (!request.no_difference.empty())
+    spdlog::info("these options of FSL have no effect here: {}", fmt::join(request.no_difference, ", "));
+  std::string folder;
+  bool created = false;
+  s.on_root([&] {
+    folder = choose_folder(request);
+    (void)make_track_request(request, folder);
+    created = make_folder(folder);
+  });
+  s.broadcast(folder);
+  const auto remove_if_empty = [&] {
+    std::error_code not_empty;
+    if (created) fs::remove(folder, not_empty);
+  };
+  track_request track;
+  s.agree([&] { track = make_track_request(request, folder); });
+  set_resumes_by_itself();
+  // The run is a part of this command, which prints its own last line.
+  run_listener listener = request.run.listener == nullptr ? run_listener{} : *request.run.listener;
+  listener.completes_command = true;
+  track.run.listener = &listener;
+  exit_status status = exit_status::complete;
+  try {
+    status = run_track(s, track);
+  } catch (const failure&) {
+    remove_if_empty();
+    throw;
+  }
+  if (request.run.dry_run) remove_if_empty();
+  stop_signals::release();  // the result is complete: a signal may end the export
+  if (status == exit_status::complete && !request.run.dry_run) write_folder(s, request, track, folder);
+  return status;
+}
+
+}  // namespace
+
+constexpr command make_probtrackx2_command() {
+  command c = make_command<probtrackx2_options, run_probtrackx2>(
+      {"probtrackx2", "FSL's probtrackx2: accepts its options, writes its folder",
+       "voxherd probtrackx2 -s subject.bedpostX/merged \\\n"
+       "  -m subject.bedpostX/nodif_brain_mask -x seeds.nii.gz -l --opd --dir=tract"});
+  c.translate = from_probtrackx2;
+  c.other_usage = "-s BASENAME -m MASK -x SEEDS";
+  c.notes = list_probtrackx2_flags;
+  return c;
+}
+
+extern const command probtrackx2_command = make_probtrackx2_command();
+
+}  // namespace voxherd

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/export/export_plan.hpp"
+
+namespace voxherd {
+
+/// The words of a probtrackx2 command line as options of `voxherd probtrackx2`: -P 500 or --nsamples=500 becomes
+/// --samples-per-seed=500. Options of voxherd that FSL does not have are kept. Throws failure (usage) for an option of
+/// FSL that voxherd does not support, one without its value, one that is given twice, and for other words.
+std::vector<std::string> from_probtrackx2(const std::vector<std::string>& words);
+
+/// A section of the help: FSL's options and ours.
+std::string list_probtrackx2_flags();
+
+/// What to write into a folder of probtrackx2.
+struct probtrackx2_outputs {
+  std::string name = "fdt_paths";  ///< name of the density
+  bool density = false, distance_corrected = false, lengths = false, directions = false;
+};
+
+/// The files of probtrackx2: waytotal, the density, its mean lengths, the matrix of a network. `result`: of track.
+export_plan plan_probtrackx2_folder(const result_volumes& result, const probtrackx2_outputs& wanted);
+
+}  // namespace voxherd

@@ -1,0 +1,315 @@
+#include "src/io/nifti/nifti.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "core/failure.hpp"
+#include "src/io/gzip/gzip.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/nifti/nifti_convert.hpp"
+#include "src/io/nifti/nifti_fields.hpp"
+
+namespace voxherd {
+
+namespace {
+
+constexpr std::size_t longest_header = 540;
+/// Deflate expands one byte to at most 1032 bytes (zlib's technical notes).
+constexpr std::uint64_t largest_gzip_ratio = 1032;
+
+/// The first bytes of the image, inflated if necessary.
+class front {
+ public:
+  explicit front(const input_file& file) : file_(file), compressed_(is_gzip(file)) {}
+  bool compressed() const { return compressed_; }
+
+  std::vector<std::byte> read(std::uint64_t offset, std::size_t bytes) const {
+    std::vector<std::byte> out(bytes);
+    if (compressed_) {
+      gzip_stream stream(file_);
+      stream.seek(offset);
+      out.resize(stream.read_some(out.data(), bytes));
+    } else {
+      out.resize(file_.read_some(offset, out.data(), bytes));
+    }
+    return out;
+  }
+
+ private:
+  const input_file& file_;
+  bool compressed_;
+};
+
+template <class Found>
+[[noreturn]] void wrong(const std::string& name, const std::string& field, const Found& found,
+                        const std::string& expected) {
+  throw failure(exit_status::bad_data, fmt::format("{}: {} is {}, expected {}", name, field, found, expected));
+}
+
+void check_dimensions(const nifti_fields& f, const std::string& name) {
+  if (f.dim[0] < 1 || f.dim[0] > 7) wrong(name, "dim[0]", f.dim[0], "1 to 7 (the number of dimensions)");
+  for (std::size_t i = 1; i <= static_cast<std::size_t>(f.dim[0]); ++i) {
+    const std::string field = fmt::format("dim[{}]", i);
+    if (f.dim[i] < 1) wrong(name, field, f.dim[i], "at least 1");
+    if (i > 4 && f.dim[i] > 1) wrong(name, field, f.dim[i], "1: an image of at most four dimensions");
+  }
+}
+
+std::uint64_t extent(const nifti_fields& f, std::size_t axis) {
+  return axis <= static_cast<std::size_t>(f.dim[0]) ? static_cast<std::uint64_t>(f.dim[axis]) : 1;
+}
+
+/// Number of bytes of all values. Each dimension is below 2^63, so the product is checked for overflow at each step.
+std::uint64_t check_data_bytes(const nifti_fields& f, const std::string& name) {
+  constexpr unsigned __int128 most = std::uint64_t{1} << 62;
+  unsigned __int128 bytes = datatype_bytes(f.datatype);
+  for (std::size_t axis = 1; axis <= 4; ++axis) {
+    bytes *= extent(f, axis);
+    if (bytes > most) {
+      wrong(name, "dim", fmt::format("{} x {} x {} x {}", extent(f, 1), extent(f, 2), extent(f, 3), extent(f, 4)),
+            "a product that fits a file");
+    }
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
+void check_type(const nifti_fields& f, const std::string& name) {
+  const std::size_t bytes = datatype_bytes(f.datatype);
+  if (bytes == 0) {
+    wrong(name, "datatype", fmt::format("{} ({})", f.datatype, datatype_name(f.datatype)),
+          "a real type: int8 to int64, uint8 to uint64, float32 or float64; convert the image");
+  }
+  if (f.bitpix != static_cast<int>(8 * bytes)) {
+    wrong(name, "bitpix", f.bitpix,
+          fmt::format("{} for datatype {} ({})", 8 * bytes, f.datatype, datatype_name(f.datatype)));
+  }
+}
+
+void check_voxel_sizes(nifti_fields& f, const std::string& name) {
+  for (std::size_t i = 1; i <= 3; ++i) {
+    const bool axis_exists = i <= static_cast<std::size_t>(f.dim[0]);
+    if (!axis_exists && !(f.pixdim[i] > 0)) f.pixdim[i] = 1;
+    if (!(f.pixdim[i] > 0) || !std::isfinite(f.pixdim[i])) {
+      wrong(name, fmt::format("pixdim[{}]", i), f.pixdim[i], "a finite voxel size above 0");
+    }
+  }
+  if (f.qform_code > 0 && std::isnan(f.pixdim[0])) wrong(name, "pixdim[0] (qfac)", f.pixdim[0], "1 or -1");
+}
+
+/// scl_slope 0 means that values are as stored; scl_inter is then ignored.
+void check_scaling(const nifti_fields& f, const std::string& name, nifti_header& h) {
+  if (f.slope == 0) return;
+  if (!std::isfinite(f.slope)) wrong(name, "scl_slope", f.slope, "a finite number (0 for values as stored)");
+  if (!std::isfinite(f.intercept)) wrong(name, "scl_inter", f.intercept, "a finite number");
+  h.slope = f.slope;
+  h.intercept = f.intercept;
+}
+
+std::uint64_t check_offset(const nifti_fields& f, const std::string& name) {
+  constexpr double most = 9007199254740992.0;  // 2^53: beyond it a double does not represent every integer
+  const bool whole = std::isfinite(f.vox_offset) && f.vox_offset == std::floor(f.vox_offset);
+  if (!whole || f.vox_offset < f.first_data_byte() || f.vox_offset > most) {
+    wrong(name, "vox_offset", f.vox_offset, fmt::format("an integer of at least {}", f.first_data_byte()));
+  }
+  return static_cast<std::uint64_t>(f.vox_offset);
+}
+
+void check_length(const input_file& file, bool compressed, std::uint64_t expected, nifti_header& h) {
+  if (compressed) {
+    if (expected / largest_gzip_ratio > file.size()) {
+      wrong(file.name(), "its length", fmt::format("{} compressed bytes", file.size()),
+            fmt::format("enough for {} bytes of header and data; the file is truncated or its dim is wrong", expected));
+    }
+    return;
+  }
+  if (file.size() < expected) {
+    wrong(file.name(), "its length", fmt::format("{} bytes", file.size()),
+          fmt::format("{} bytes of header and data; the file is truncated or its dim is wrong", expected));
+  }
+  if (file.size() > expected)
+    h.warnings.push_back(fmt::format("{} bytes follow the data; ignored", file.size() - expected));
+}
+
+/// Extensions are not used, but a chain that exceeds its space is worth a warning.
+void check_extensions(const front& bytes, const nifti_fields& f, std::uint64_t data_offset, nifti_header& h) {
+  std::uint64_t at = static_cast<std::uint64_t>(f.first_data_byte());
+  const auto flag = bytes.read(at - 4, 4);
+  if (flag.size() < 4 || flag[0] == std::byte{0}) return;
+  while (at + 8 <= data_offset) {
+    std::uint32_t stored = 0;
+    const auto raw = bytes.read(at, 4);
+    if (raw.size() < 4) return;
+    std::memcpy(&stored, raw.data(), sizeof stored);
+    const auto esize = static_cast<std::int32_t>(f.byte_swapped ? __builtin_bswap32(stored) : stored);
+    if (esize < 8 || at + static_cast<std::uint64_t>(esize) > data_offset) {
+      h.warnings.push_back(
+          fmt::format("a header extension at byte {} has a size field of {} bytes, expected 8 to {}; ignored", at,
+                      esize, data_offset - at));
+      return;
+    }
+    at += static_cast<std::uint64_t>(esize);
+  }
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+void refuse_other_formats(const std::string& path) {
+  const struct {
+    const char *end, *whose, *tool;
+  } formats[] = {{".mif", "MRtrix", "mrconvert"},
+                 {".mif.gz", "MRtrix", "mrconvert"},
+                 {".mih", "MRtrix", "mrconvert"},
+                 {".mgz", "FreeSurfer", "mri_convert"},
+                 {".mgh", "FreeSurfer", "mri_convert"}};
+  for (const auto& f : formats) {
+    if (!ends_with(path, f.end)) continue;
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: is an image in {}'s own format, expected NIfTI; convert it with `{} {} NAME.nii.gz`",
+                              printable(path), f.whose, f.tool, printable(path)));
+  }
+}
+
+void refuse_pairs(const std::string& path) {
+  for (const char* end : {".img", ".img.gz", ".hdr", ".hdr.gz"}) {
+    if (!ends_with(path, end)) continue;
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("{}: is one half of a .hdr/.img pair, expected a single .nii or .nii.gz file; convert it, e.g. "
+                    "with nibabel or mrconvert",
+                    printable(path)));
+  }
+}
+
+void note_name(nifti_header& h) {
+  const bool says_gzip = ends_with(h.path, ".gz");
+  if (h.compressed && !says_gzip) h.warnings.push_back("is gzip-compressed although its name does not end in .gz");
+  if (!h.compressed && says_gzip) h.warnings.push_back("is not compressed although its name ends in .gz");
+}
+
+}  // namespace
+
+nifti_header read_nifti_header(const std::string& path) {
+  const input_file file(path);
+  refuse_pairs(path);
+  refuse_other_formats(path);
+  const front bytes(file);
+  const std::string name = file.name();
+  nifti_fields f = decode_nifti_fields(bytes.read(0, longest_header), name);
+  nifti_header h;
+  h.path = path;
+  h.version = f.version;
+  h.byte_swapped = f.byte_swapped;
+  h.compressed = bytes.compressed();
+  note_name(h);
+  check_dimensions(f, name);
+  check_type(f, name);
+  check_voxel_sizes(f, name);
+  check_scaling(f, name, h);
+  h.datatype = f.datatype;
+  h.bytes_per_value = datatype_bytes(f.datatype);
+  h.grid.size = {extent(f, 1), extent(f, 2), extent(f, 3)};
+  h.volumes = extent(f, 4);
+  h.data_offset = check_offset(f, name);
+  check_length(file, h.compressed, h.data_offset + check_data_bytes(f, name), h);
+  check_extensions(bytes, f, h.data_offset, h);
+  place_grid(f, name, h.grid, h.warnings);
+  h.geometry = copied_geometry(f);
+  return h;
+}
+
+struct nifti_reader::state {
+  explicit state(nifti_header h) : header(std::move(h)), file(header.path) {
+    if (header.compressed) stream.emplace(file);
+    convert = find_converter(header.datatype, header.byte_swapped, header.slope != 1 || header.intercept != 0);
+  }
+
+  /// Throws failure (internal_error) for voxels outside the image.
+  std::uint64_t byte_offset(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count) const {
+    const std::uint64_t voxels = header.grid.voxel_count();
+    if (volume >= header.volumes || first_voxel > voxels || count > voxels - first_voxel) {
+      throw failure(
+          exit_status::internal_error,
+          fmt::format("{}: requested voxels {} to {} of volume {}, but the image has {} voxels and {} volumes",
+                      printable(header.path), first_voxel, first_voxel + count, volume, voxels, header.volumes));
+    }
+    return header.data_offset + (volume * voxels + first_voxel) * header.bytes_per_value;
+  }
+
+  void read(std::uint64_t offset, std::size_t bytes, std::byte* out) {
+    if (!stream) {
+      file.read(offset, out, bytes);
+      return;
+    }
+    if (stream->position() != offset) stream->seek(offset);
+    stream->read(out, bytes);
+    if (offset + bytes == header.data_end()) finish();
+  }
+
+  /// The checksums are at the end of the stream, which a damaged byte may have moved beyond the end of the image.
+  void finish() {
+    if (stream->position() < header.data_end()) stream->seek(header.data_end());
+    after.inflated = stream->position() - header.data_end() + stream->finish();
+    after.stored = stream->bytes_after_members();
+  }
+
+  nifti_header header;
+  input_file file;
+  std::optional<gzip_stream> stream;
+  bytes_after_image after;
+  nifti_converter convert = nullptr;
+  std::vector<std::byte> stored;
+};
+
+nifti_reader::nifti_reader(nifti_header header) : state_(std::make_unique<state>(std::move(header))) {}
+nifti_reader::~nifti_reader() = default;
+nifti_reader::nifti_reader(nifti_reader&&) noexcept = default;
+
+const nifti_header& nifti_reader::header() const { return state_->header; }
+
+void nifti_reader::read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, float* out) {
+  state& s = *state_;
+  const nifti_header& h = s.header;
+  const std::uint64_t offset = s.byte_offset(volume, first_voxel, count);
+  constexpr std::uint64_t piece = 1 << 16;  // values that stay in the cache between reading and conversion
+  for (std::uint64_t done = 0; done < count; done += piece) {
+    const std::uint64_t n = std::min(piece, count - done);
+    s.stored.resize(std::max<std::size_t>(s.stored.size(), n * h.bytes_per_value));
+    s.read(offset + done * h.bytes_per_value, n * h.bytes_per_value, s.stored.data());
+    s.convert(s.stored.data(), n, h.slope, h.intercept, out + done);
+  }
+}
+
+void nifti_reader::read_stored(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, std::byte* out) {
+  state_->read(state_->byte_offset(volume, first_voxel, count), count * header().bytes_per_value, out);
+}
+
+bytes_after_image nifti_reader::check_end() {
+  state& s = *state_;
+  if (s.stream && s.stream->position() < s.header.data_end()) s.finish();
+  return s.after;
+}
+
+void log_bytes_after(const nifti_header& header, const bytes_after_image& bytes) {
+  const std::string name = printable(header.path);
+  if (bytes.inflated > 0) spdlog::warn("{}: {} bytes follow the data; ignored", name, bytes.inflated);
+  if (bytes.stored > 0)
+    spdlog::warn("{}: {} bytes that are not gzip follow the compressed data; ignored", name, bytes.stored);
+}
+
+std::vector<float> read_volume(const nifti_header& header, std::uint64_t volume) {
+  std::vector<float> values(header.grid.voxel_count());
+  nifti_reader reader(header);
+  reader.read(volume, 0, values.size(), values.data());
+  log_bytes_after(header, reader.check_end());
+  return values;
+}
+
+}  // namespace voxherd

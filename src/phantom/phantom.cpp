@@ -1,0 +1,70 @@
+#include <fmt/core.h>
+
+#include "core/command.hpp"
+#include "mpi/result/named_output.hpp"
+#include "src/phantom/perfusion_score.hpp"
+#include "src/phantom/phantom_options.hpp"
+#include "src/phantom/score.hpp"
+
+namespace voxherd {
+
+namespace {
+
+template <class Field>
+void expect_same_size(const std::string& path, const Field& truth, const Field& estimate) {
+  if (truth.size == estimate.size) return;
+  throw failure(exit_status::bad_data, fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in the truth",
+                                                   path, estimate.size[0], estimate.size[1], estimate.size[2],
+                                                   truth.size[0], truth.size[1], truth.size[2]));
+}
+
+nlohmann::ordered_json print_orientations(const std::string& path, const std::string& folder) {
+  const fibre_field truth = read_truth(folder), estimate = read_estimate(path);
+  expect_same_size(path, truth, estimate);
+  const orientation_score result = score_orientations(truth, estimate);
+  fmt::print("{}", format_table(result));
+  return score_json(result);
+}
+
+nlohmann::ordered_json print_perfusion(const std::string& path, const std::string& folder) {
+  const perfusion_field truth = read_perfusion_truth(folder), estimate = read_perfusion_estimate(path);
+  expect_same_size(path, truth, estimate);
+  const std::vector<region_score> result = score_perfusion(truth, estimate);
+  fmt::print("{}", format_table(result));
+  return score_json(result);
+}
+
+void score(const phantom_request& request) {
+  const std::string &path = request.result, &folder = request.truth;
+  if (path.empty() || folder.empty()) option::refuse("phantom score: expected RESULT --truth FOLDER");
+  const auto numbers = is_perfusion_truth(folder) ? print_perfusion(path, folder) : print_orientations(path, folder);
+  write_output({"--json", request.json, request.overwrite}, numbers.dump(2) + "\n");
+}
+
+exit_status run_score(session& s, const phantom_request& request) {
+  s.on_root([&] { score(request); });
+  return exit_status::complete;
+}
+
+}  // namespace
+
+const phantom_kind score_phantom_kind{"score", {"truth", "json", "result"}, run_score};
+
+namespace {
+
+exit_status run_phantom(session& s, const phantom_request& request) {
+  for (const phantom_kind* kind : {&dwi_phantom_kind, &liver_phantom_kind, &score_phantom_kind})
+    if (request.kind == kind->name) return kind->run(s, request);
+  throw failure(exit_status::internal_error, "phantom: this kind was not checked");
+}
+
+}  // namespace
+
+extern const command phantom_command =
+    make_command<phantom_options, run_phantom>({"phantom", "make inputs with known truth, or score a result against it",
+                                                "voxherd phantom dwi --preset toy --out phantom\n"
+                                                "voxherd tensor --dwi phantom/data.nii --bvals phantom/bvals \\\n"
+                                                "  --bvecs phantom/bvecs --out tensor.h5\n"
+                                                "voxherd phantom score tensor.h5 --truth phantom"});
+
+}  // namespace voxherd

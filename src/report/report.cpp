@@ -1,0 +1,115 @@
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <string>
+
+#include "core/command.hpp"
+#include "mpi/comm/session.hpp"
+#include "mpi/result/named_output.hpp"
+#include "src/report/report_pages.hpp"
+#include "src/scan/image_checks.hpp"
+#include "src/show/analysis_views.hpp"
+#include "src/show/page.hpp"
+
+namespace voxherd {
+
+namespace {
+
+struct report_request {
+  std::string result, bvals, bvecs, mask, out;
+  bool overwrite = false, open = false;
+};
+
+const option_table<report_request>& report_options() {
+  using T = report_request;
+  // clang-format off
+  static const option_table<T> table = option_table<T>()
+    .group("Input", {
+      {"result", &T::result, text_kind::file,
+       {.text = "result file, complete or FILE.part; a scan (.nii, .nii.gz), or a folder of bedpostX", .required = true,
+        .place = 1}},
+      {"bvals", &T::bvals, text_kind::file, {.text = "b-values of a scan", .needs = "bvecs"}},
+      {"bvecs", &T::bvecs, text_kind::file, {.text = "gradient directions of a scan", .needs = "bvals"}},
+      {"mask", &T::mask, text_kind::file, {.text = "mask of the voxels of a scan that the page is about", .standard = "bright voxels"}}})
+    .group("Output", {
+      {"out", &T::out, text_kind::file,
+       {.text = "page to write; the same name with .json has its numbers", .standard = "RESULT.report.html"}},
+      {"overwrite", &T::overwrite, {"replace existing files"}},
+      {"open", &T::open, {"show the page in the browser"}}})
+    .check([](const T& r, const given_options&) {
+      if (is_nifti_name(r.result)) return;
+      for (const auto& [name, value] : {std::pair{"bvals", &r.bvals}, std::pair{"mask", &r.mask}})
+        if (!value->empty()) option::refuse(fmt::format("--{} is only for a scan (.nii or .nii.gz)", name));
+    });
+  // clang-format on
+  return table;
+}
+
+report::page make_result_page(const std::string& path) {
+  const result_reader result(path);
+  report::result_draft d(result);
+  report::describe_run(d);
+  report::add_common_warnings(d);
+  report::write_chapter(d);
+  report::write_methods(d);
+  report::add_records(d);
+  return std::move(d.out);
+}
+
+report::page make_page(const report_request& request) {
+  report::page page;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(request.result, ignored)) {
+    page = report::make_fsl_page(request.result);
+  } else if (is_nifti_name(request.result)) {
+    page = report::make_scan_page({request.result, request.bvals, request.bvecs, request.mask});
+  } else {
+    page = make_result_page(request.result);
+  }
+  std::erase_if(page.sections, [](const report::section& part) {
+    return part.paragraphs.empty() && part.figures.empty() && part.tables.empty();
+  });
+  page.numbers["warnings"] = page.warnings;
+  return page;
+}
+
+void write_report(const report_request& request) {
+  const std::string path = request.out.empty() ? report::default_page_path(request.result) : request.out;
+  const named_output html{"--out", path, request.overwrite}, json{"--out", report::json_path(path), request.overwrite};
+  if (request.open && !request.overwrite && std::filesystem::exists(path)) {
+    fmt::print("{} exists and is shown as it is; --overwrite makes it anew\n", path);
+    return report::show_page(path);
+  }
+  const std::vector<kept_file> inputs{{request.result, "also the input --result"},
+                                      {request.bvals, "also the input --bvals"},
+                                      {request.bvecs, "also the input --bvecs"},
+                                      {request.mask, "also the input --mask"}};
+  for (const named_output* output : {&html, &json}) check_output(*output, inputs);
+  const report::page page = make_page(request);
+  for (const named_output* output : {&html, &json})
+    check_not_kept(*output, list_inputs(page.numbers.value("provenance", nlohmann::json::object())));
+  write_output(html, report::write_page(page));
+  write_output(json, report::json_text(page.numbers, 1) + "\n");
+  fmt::print("{}\n", path);
+  if (request.open) report::show_page(path);
+}
+
+exit_status run_report(session& s, const report_request& request) {
+  s.on_root([&] {
+    try {
+      write_report(request);
+    } catch (const nlohmann::json::exception& e) {
+      throw failure(exit_status::bad_data,
+                    fmt::format("{}: {}; is it a complete copy of a voxherd result?", request.result, e.what()));
+    }
+  });
+  return exit_status::complete;
+}
+
+}  // namespace
+
+extern const command report_command = make_command<report_options, run_report>(
+    {"report", "write a page with pictures, charts and numbers of a result or scan",
+     "voxherd report ballstick.h5 --open"});
+
+}  // namespace voxherd

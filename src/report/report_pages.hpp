@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "src/show/draft.hpp"
+
+namespace voxherd::report {
+
+/// Warnings that concern results of every analysis.
+void add_common_warnings(result_draft& d);
+/// What was run, on what, how long, with what outcome.
+void describe_run(result_draft& d);
+/// A section with the quantiles of all outputs with one number per item.
+void add_output_table(draft& d);
+/// Sections at the end: all outputs with their quantiles, inputs, options, time of each rank.
+void add_records(result_draft& d);
+
+struct scan_files {
+  std::string image, bvals, bvecs, mask;  ///< "" for none
+};
+
+/// The page of a scan: its volumes, noise and gradients. Throws failure (missing_input, bad_data).
+page make_scan_page(const scan_files& files);
+/// The page of a folder of bedpostX: the ball & stick model's maps. Throws failure (missing_input, bad_data).
+page make_fsl_page(const std::string& folder);
+
+}  // namespace voxherd::report

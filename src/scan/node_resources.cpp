@@ -1,0 +1,42 @@
+#include <algorithm>
+#include <vector>
+
+#include "mpi/run/staged_input.hpp"
+#include "src/scan/row_inflater.hpp"
+#include "src/scan/voxel_rows.hpp"
+
+namespace voxherd {
+
+node_cores::node_cores(const session& s) {
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  // With more cores than a cpu_set_t holds (1024) the set stays empty: then one thread.
+  if (sched_getaffinity(0, sizeof own, &own) != 0) CPU_ZERO(&own);
+  CPU_ZERO(&cores_);
+  for (const cpu_set_t& set : s.node_all_gather(own)) CPU_OR(&cores_, &cores_, &set);
+}
+
+int node_cores::count() const { return std::max(1, CPU_COUNT(&cores_)); }
+
+void node_cores::use_all() const { (void)sched_setaffinity(0, sizeof cores_, &cores_); }
+
+namespace {
+
+constexpr double turned_bytes = 3 * 64;  // per voxel and file, during the transpose to rows (row_inflater)
+
+}  // namespace
+
+std::uint64_t items_within(std::uint64_t bytes, const std::vector<std::vector<nifti_header>>& series,
+                           std::uint64_t items) {
+  double a_row = 0, turned = 0;
+  for (const auto& files : series) {
+    if (!is_compressed(files)) continue;
+    a_row += stored_rows::bytes_per_voxel(files);
+    turned += turned_bytes * static_cast<double>(std::min(max_files_at_once, files.size()));
+  }
+  const auto limit = static_cast<double>(bytes);
+  if (static_cast<double>(items) * (a_row + turned) <= limit) return staged_input::all_items;
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(limit / (2 * a_row + turned)));
+}
+
+}  // namespace voxherd

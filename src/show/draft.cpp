@@ -1,0 +1,161 @@
+#include "src/show/draft.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "kernels/portable/voxel_status.hpp"
+#include "src/show/status_counts.hpp"
+
+namespace voxherd::report {
+
+namespace {
+
+constexpr std::uint64_t max_rows = std::uint64_t{1} << 20;
+
+std::vector<std::uint64_t> finished_items(const result_reader& r) {
+  std::vector<std::uint64_t> items;
+  for (const batch& b : r.batches()) {
+    if (r.journal()[b.number].done != 1) continue;
+    for (std::uint64_t i = 0; i < b.item_count; ++i) items.push_back(b.first_item + i);
+  }
+  return items;
+}
+
+bool has_maps(const result_reader& r) {
+  return std::any_of(r.outputs().begin(), r.outputs().end(),
+                     [](const output_spec& o) { return o.layout == output_layout::volume; });
+}
+
+bool keeps_outputs(float status) {
+  for (const voxel_status_text& text : voxel_status_texts)
+    if (static_cast<float>(static_cast<int>(text.status)) == status) return text.keeps_outputs;
+  return false;
+}
+
+/// The voxels whose status says that they have values; all, if there is no such map.
+std::vector<std::uint64_t> voxels_with_values(const result_reader& r, const std::vector<std::uint64_t>& voxels) {
+  if (!has_status_map(r)) return voxels;
+  const std::vector<float> status = r.read_map("status");
+  std::vector<std::uint64_t> fitted;
+  for (const std::uint64_t v : voxels)
+    if (keeps_outputs(status[v])) fitted.push_back(v);
+  return fitted;
+}
+
+}  // namespace
+
+result_draft::result_draft(const result_reader& r) : draft(r.grid()), result(r), items(finished_items(r)) {
+  if (!r.point_offsets().empty()) item_word = "fibres";
+  if (!has_maps(r)) return;
+  voxels.reserve(items.size());
+  for (const std::uint64_t i : items) voxels.push_back(r.item_voxels()[i]);
+  fitted = voxels_with_values(r, voxels);
+  slices = plan_mosaic(view, voxels, max_slices);
+}
+
+const output_spec* result_draft::find(const std::string& name) const {
+  return result.has(name) ? &result.output(name) : nullptr;
+}
+
+std::vector<float> result_draft::read_rows(const output_spec& o) const {
+  const std::uint64_t width = o.bytes_per_item() / element_bytes(o.type), stored = result.item_voxels().size();
+  const std::uint64_t step = (items.size() + max_rows - 1) / max_rows;
+  constexpr std::uint64_t piece = std::uint64_t{1} << 16;
+  std::vector<float> values, rows;
+  std::uint64_t first = 0;
+  for (std::uint64_t i = 0; i < items.size(); i += step) {
+    const std::uint64_t item = items[i];
+    if (rows.empty() || item >= first + rows.size() / width) {
+      first = item;
+      rows = result.read_items(o.name, first, std::min(piece, stored - first));
+    }
+    values.push_back(rows[(item - first) * width]);
+  }
+  return values;
+}
+
+void draft::warn(std::string text) { out.warnings.push_back(std::move(text)); }
+
+section& draft::add_section(std::string title) {
+  out.sections.push_back({std::move(title), {}, {}, {}});
+  return out.sections.back();
+}
+
+void draft::cite(std::string text, std::string doi) { out.references.push_back({std::move(text), std::move(doi)}); }
+
+std::vector<float> read_values(const draft& d, const output_spec& o) {
+  if (o.layout == output_layout::items) return d.read_rows(o);
+  const std::vector<float> map = d.read_map(o.name);
+  const std::uint64_t width = o.bytes_per_item() / element_bytes(o.type);
+  std::vector<float> values;
+  values.reserve(d.fitted.size());
+  for (const std::uint64_t v : d.fitted) values.push_back(map[v * width]);
+  return values;
+}
+
+std::string explain(const std::string& name, const std::string& meaning, const std::string& more) {
+  std::string text = meaning.empty() ? "" : name + ": " + meaning + (meaning.ends_with('.') ? "" : ".");
+  if (!more.empty()) text += (text.empty() ? "" : " ") + more;
+  return text;
+}
+
+const constant* find_constant(const result_reader& r, const std::string& group, const std::string& name) {
+  for (const constant& c : r.constants())
+    if (c.group == group && c.name == name) return &c;
+  return nullptr;
+}
+
+std::string configured(const result_reader& r, const std::string& option, const std::string& standard) {
+  const auto& all = r.configuration();
+  if (!all.is_object() || !all.contains(option)) return standard;
+  return all.at(option).is_string() ? all.at(option).get<std::string>() : all.at(option).dump();
+}
+
+std::vector<std::pair<output_spec, distribution>> describe_outputs(const draft& d) {
+  std::vector<std::pair<output_spec, distribution>> all;
+  for (const output_spec& o : d.outputs()) {
+    const bool is_code = o.type == element_type::uint8 || o.type == element_type::uint64;
+    if (o.shape.empty() && o.layout != output_layout::points && !is_code)
+      all.emplace_back(o, describe_values(read_values(d, o)));
+  }
+  return all;
+}
+
+std::string default_page_path(const std::string& result) {
+  std::string name = result;
+  while (name.size() > 1 && name.ends_with('/')) name.pop_back();
+  for (const std::string_view ending : {".h5", ".nii.gz", ".nii"})
+    if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size()) + ".report.html";
+  return name + ".report.html";
+}
+
+const output_spec* image_draft::find(const std::string& name) const {
+  const auto found = std::find_if(maps_.begin(), maps_.end(), [&](const auto& m) { return m.first.name == name; });
+  return found == maps_.end() ? nullptr : &found->first;
+}
+
+std::vector<output_spec> image_draft::outputs() const {
+  std::vector<output_spec> all;
+  for (const auto& [o, values] : maps_) all.push_back(o);
+  return all;
+}
+
+std::vector<float> image_draft::read_map(const std::string& name) const {
+  const auto found = std::find_if(maps_.begin(), maps_.end(), [&](const auto& m) { return m.first.name == name; });
+  return found == maps_.end() ? std::vector<float>() : found->second;
+}
+
+void image_draft::add(std::string name, std::size_t width, std::string unit, std::string meaning,
+                      std::vector<float> values) {
+  output_spec o{std::move(name), element_type::float32, {}, output_layout::volume, std::move(unit), std::move(meaning)};
+  if (width > 1) o.shape = {width};
+  maps_.emplace_back(std::move(o), std::move(values));
+}
+
+void image_draft::show(std::vector<std::uint64_t> inside) {
+  voxels = inside;
+  fitted = std::move(inside);
+  slices = plan_mosaic(view, voxels, max_slices);
+}
+
+}  // namespace voxherd::report

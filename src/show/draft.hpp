@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mpi/result/result_reader.hpp"
+#include "src/show/distribution.hpp"
+#include "src/show/grid_view.hpp"
+#include "src/show/page.hpp"
+
+namespace voxherd::report {
+
+/// A page that is being made, and the maps that it shows.
+struct draft {
+  explicit draft(const image_grid& g) : grid(g), view(g) {}
+  virtual ~draft() = default;
+
+  virtual const output_spec* find(const std::string& name) const = 0;  ///< null if there is no such output
+  virtual std::vector<output_spec> outputs() const = 0;
+  /// Values of a map: (nz, ny, nx, components), component fastest.
+  virtual std::vector<float> read_map(const std::string& name) const = 0;
+  /// One value for each of the items, or of some that are evenly spread.
+  virtual std::vector<float> read_rows(const output_spec&) const { return {}; }
+
+  image_grid grid;
+  grid_view view;
+  std::vector<std::uint64_t> voxels;  ///< that were processed, each once
+  std::vector<std::uint64_t> fitted;  ///< of these, the ones that have values
+  mosaic slices;                      ///< in which maps are shown
+  const char* item_word = "items";    ///< what an item without a map is: "fibres"
+  page out;
+
+  void warn(std::string text);
+  section& add_section(std::string title);
+  void cite(std::string text, std::string doi);
+};
+
+/// A page that is being made from a result.
+struct result_draft final : draft {
+  explicit result_draft(const result_reader& r);
+
+  const output_spec* find(const std::string& name) const override;
+  std::vector<output_spec> outputs() const override { return result.outputs(); }
+  std::vector<float> read_map(const std::string& name) const override { return result.read_map(name); }
+  std::vector<float> read_rows(const output_spec& o) const override;
+
+  const result_reader& result;
+  std::vector<std::uint64_t> items;  ///< numbers of the finished items
+};
+
+inline constexpr std::size_t max_slices = 15;
+
+/// An output's values: a map at the fitted voxels, or rows of items (at most a million of them, evenly spread). Its
+/// first component, if it has several.
+std::vector<float> read_values(const draft& d, const output_spec& o);
+
+/// "FA: fractional anisotropy.", and what else is to be said.
+std::string explain(const std::string& name, const std::string& meaning, const std::string& more = "");
+
+/// A constant of the result by group and name; null if there is none.
+const constant* find_constant(const result_reader& r, const std::string& group, const std::string& name);
+
+/// A word of the configuration; `standard` if the configuration has none.
+std::string configured(const result_reader& r, const std::string& option, const std::string& standard);
+
+/// The outputs with one number per item, and how they are distributed.
+std::vector<std::pair<output_spec, distribution>> describe_outputs(const draft& d);
+
+/// Where the page of a result is written by default: tensor.report.html of tensor.h5.
+std::string default_page_path(const std::string& result);
+
+/// A page that is being made from images.
+struct image_draft final : draft {
+  explicit image_draft(const image_grid& g) : draft(g) {}
+
+  const output_spec* find(const std::string& name) const override;
+  std::vector<output_spec> outputs() const override;
+  std::vector<float> read_map(const std::string& name) const override;
+  /// `width`: numbers per voxel, component fastest.
+  void add(std::string name, std::size_t width, std::string unit, std::string meaning, std::vector<float> values);
+  /// Pictures and distributions are of these voxels.
+  void show(std::vector<std::uint64_t> inside);
+
+ private:
+  std::vector<std::pair<output_spec, std::vector<float>>> maps_;
+};
+
+}  // namespace voxherd::report

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/device.hpp"
+#include "src/analyses/connect/arrivals.hpp"
+#include "src/analyses/connect/fronts.hpp"
+#include "src/analyses/connect/inputs.hpp"
+#include "src/analyses/connect/paths.hpp"
+#include "src/analyses/connect/pathway.hpp"
+#include "src/scan/label_image.hpp"
+#include "src/view/connection_request.hpp"
+
+namespace voxherd::view {
+
+/// A solved connection of two ends: what `voxherd connect` finds for them.
+struct connection {
+  std::uint64_t number = 0;  ///< 1, 2, ...
+  pathway way;
+  region_table table;
+  std::vector<float> level;    ///< joining_levels() up to largest_epsilon
+  std::vector<float> path_mm;  ///< the least-cost path, from the end `to` to `from`, three numbers per point
+  double path_FA = 0;          ///< mean along it; NaN without a path
+  double field_seconds = 0;    ///< 0 if the metric is that of the connection before
+  double device_seconds = 0;   ///< of the two fronts
+  double front_seconds = 0;    ///< with everything around them
+  double pathway_seconds = 0;
+};
+
+/// The connection that the page asks for; what it cannot change is that of `base`. Throws failure (usage).
+connection_request make_connection_request(const asked_connection& asked, const connect_request& base);
+
+/// A newer request has replaced this one.
+struct replaced {};
+
+/// Least-cost paths as fibres.
+struct fibre_set {
+  std::vector<std::uint64_t> offsets{0};  ///< of the first point of each
+  std::vector<float> position_mm;         ///< three numbers per point
+  std::vector<float> cost;                ///< of each fibre
+};
+
+/// Solves for connections, with what they have in common kept: tensors, the field of the last metric, its solver on the
+/// device. Uses the functions of `voxherd connect`. For one thread. Throws failure (bad_data) for ends without a path.
+class connection_solver {
+ public:
+  /// `request`: inputs and settings of connect, without ends. `parcellation`: a file, or "". By one process.
+  connection_solver(const connect_request& request, tensor_source&& tensors, const std::string& parcellation,
+                    const device& d);
+
+  const connect_inputs& inputs() const { return in_; }
+  const connect_request& request() const { return request_; }
+  const std::vector<float>& FA() const { return FA_; }  ///< of inputs().voxels
+  const std::optional<label_image>& parcellation() const { return parcellation_; }
+  std::string unit() const { return cost_unit(in_.options.how); }
+
+  /// Throws `replaced` soon after `is_replaced()` is true.
+  const connection& solve(const connection_request& request, std::function<bool()> is_replaced = {});
+  /// The last one. Throws failure (usage) if there is none.
+  const connection& last() const;
+  /// Of the last connection. Throws failure (usage) if it is not the one that the request means.
+  fibre_set trace(const fibre_request& request);
+  /// Voxels of its pathway, as indices of inputs().voxels. Throws as above.
+  std::vector<std::uint32_t> pathway_voxels(std::uint64_t connection, double epsilon) const;
+
+ private:
+  /// The field and the solver of a request.
+  void prepare(const connect_request& request);
+  void choose(end_side side, const chosen_end& end);
+  struct arrival_pair {
+    std::vector<float> from, to;
+  };
+  arrival_pair solve_fronts(const std::function<bool()>& is_replaced);
+  bool is_on_pathway(std::size_t voxel, double epsilon) const;
+  void check_is_last(std::uint64_t connection) const;
+
+  connect_request request_;
+  connect_inputs in_;
+  device device_;
+  std::optional<label_image> parcellation_;
+  std::vector<float> FA_;
+  std::unique_ptr<voxel_neighbours> space_;
+  std::optional<front_field> field_;
+  std::unique_ptr<connect::solver> solver_;
+  connection last_;
+  std::uint64_t solved_ = 0;
+};
+
+/// The least-cost path from the first front's region to the second's, traced back: points in mm from the second region
+/// to the first. Empty if there is none.
+std::vector<float> trace_least_path(const connect::solver& solver, const region_table& table);
+
+/// Mean of the values of the voxels that a path passes, weighted by its length in them; NaN without such voxels.
+/// `voxels`: increasing linear indices of the grid; `values`: one for each.
+double mean_along(std::span<const float> path_mm, const image_grid& grid, std::span<const std::uint64_t> voxels,
+                  std::span<const float> values);
+
+}  // namespace voxherd::view

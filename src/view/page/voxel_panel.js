@@ -1,0 +1,63 @@
+// What the analysis knows of the voxel under the crosshair.
+import { showBallstick } from "./ballstick_voxel.js";
+import { Solver } from "./connection.js";
+import { fetchVoxel } from "./server.js";
+import { debounce, make } from "./elements.js";
+import { showPerfusion } from "./perfusion_voxel.js";
+
+const show = { perfusion: showPerfusion, ballstick: showBallstick };
+const waitMs = 120;
+
+export class VoxelPanel {
+  constructor(page, section) {
+    this.page = page;
+    this.requests = new Solver();
+    this.line = make("p", { role: "status" });
+    this.content = make("div");
+    section.append(make("h2", {}, "Voxel"), this.line, this.content);
+    section.hidden = false;
+    this.wanted = -1;
+    page.listeners.push(debounce(() => this.update(), waitMs));
+    this.leaveEmptyPlace();
+  }
+
+  // Starts inside the object: in the middle of the voxels that are not 0, if the crosshair's is.
+  leaveEmptyPlace() {
+    const { values } = this.page.image;
+    if (values[this.page.voxelIndex(this.page.place.voxel)]) return;
+    const inside = [];
+    for (let v = 0; v < values.length; v++) if (values[v]) inside.push(v);
+    const [nx, ny] = this.page.state.grid.size;
+    const v = inside[Math.floor(inside.length / 2)] ?? 0;
+    this.page.moveTo(this.page.toMm([v % nx, Math.floor(v / nx) % ny, Math.floor(v / (nx * ny))]));
+  }
+
+  async update() {
+    const voxel = this.page.place.voxel.map(Math.round);
+    const number = this.page.voxelIndex(voxel);
+    if (number === this.wanted) return;
+    this.wanted = number;
+    this.line.textContent = `Voxel ${voxel.join(" ")}: reading …`;
+    try {
+      const answer = await this.requests.run((signal) => fetchVoxel(number, signal));
+      if (!answer) return;
+      this.answer = answer;
+      const isFitted = answer.status === "fitted";
+      this.line.textContent = `Voxel ${voxel.join(" ")}: ${answer.status}.`;
+      this.keepOpen(isFitted ? show[answer.kind](answer) : []);
+    } catch (error) {
+      this.content.replaceChildren();
+      this.line.textContent = `Voxel ${voxel.join(" ")}: ${error.message}`;
+    }
+  }
+
+  // Tables that were open stay open; the focus stays where it was.
+  keepOpen(elements) {
+    const titles = new Set([...this.content.querySelectorAll("details[open] > summary")].map((s) => s.textContent));
+    const focused = this.content.contains(document.activeElement) ? document.activeElement.id : "";
+    this.content.replaceChildren(...elements);
+    for (const folded of this.content.querySelectorAll("details"))
+      folded.open = titles.has(folded.firstChild.textContent);
+    if (focused) document.getElementById(focused)?.focus();
+  }
+}

@@ -1,0 +1,160 @@
+#include "src/view/shown_data.hpp"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <initializer_list>
+
+#include "src/io/fingerprint.hpp"
+#include "src/io/input_file.hpp"
+#include "src/scan/image_checks.hpp"
+#include "src/show/analysis_views.hpp"
+#include "src/view/connection_request.hpp"
+#include "src/view/streamlines.hpp"
+
+namespace voxherd::view {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The first of some files that exists.
+std::string find_file(std::initializer_list<fs::path> candidates) {
+  std::error_code ignored;
+  for (const fs::path& path : candidates)
+    if (fs::is_regular_file(path, ignored)) return path.string();
+  return "";
+}
+
+std::string path_of(const nlohmann::json& inputs, const char* name) {
+  return inputs.contains(name) ? inputs.at(name).value("path", "") : "";
+}
+
+/// A result's inputs. Returns why they cannot be used, "" if they can.
+std::string read_inputs(const nlohmann::json& inputs, connect_request& r) {
+  tensor_source_options().read_inputs(inputs, r.tensors);
+  r.within = path_of(inputs, "within");
+  if (r.tensors.tensor.empty() && r.tensors.series.bvals.empty())
+    return "this result was not computed from a diffusion-weighted series";
+  for (const char* name : {"dwi", "bvals", "bvecs", "mask", "grad_dev", "tensor", "within"}) {
+    if (path_of(inputs, name).empty()) continue;
+    if (const std::string change = describe_change(inputs.at(name)); !change.empty()) return "its input " + change;
+  }
+  return "";
+}
+
+/// The inputs of a result; of one that was computed from samples, those of the samples.
+nlohmann::json find_inputs(const result_reader& r) {
+  const nlohmann::json inputs = r.provenance().value("inputs", nlohmann::json::object());
+  const std::string samples = path_of(inputs, "samples");
+  if (!samples.ends_with(".h5") || find_file({samples}).empty()) return inputs;
+  try {
+    return result_reader(samples).provenance().value("inputs", nlohmann::json::object());
+  } catch (const failure&) {
+    return inputs;  // this result can be shown without
+  }
+}
+
+/// The settings with which a result of connect was computed, without its ends.
+connect_request read_settings(const nlohmann::json& configuration) {
+  connect_request r = connect_options().read_stored(configuration);
+  r.from_labels.clear();
+  r.to_labels.clear();
+  r.labels.clear();
+  r.from_point.reset();
+  r.to_point.reset();
+  r.epsilon = connect_request().epsilon;
+  r.bootstrap = 0;
+  r.in_place = false;
+  return r;
+}
+
+/// Gradients and mask beside a series: NAME.bval and NAME.bvec as dcm2niix writes them, or FSL's names.
+connect_request find_beside(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  fs::path stem = fs::path(path).filename();
+  while (stem.extension() == ".gz" || stem.extension() == ".nii") stem = stem.stem();
+  const std::string name = (folder / stem).string();
+  connect_request r;
+  r.tensors.series = {path, find_file({name + ".bval", folder / "bvals"}),
+                      find_file({name + ".bvec", folder / "bvecs"}),
+                      find_file({folder / "nodif_brain_mask.nii.gz", folder / "nodif_brain_mask.nii"}), ""};
+  return r;
+}
+
+}  // namespace
+
+shown_data::shown_data(const std::string& path) : path_(path) {
+  if (is_nifti_name(path)) {
+    image_ = read_nifti_header(path);
+    list_volumes();
+  } else {
+    result_ = std::make_unique<result_reader>(path);
+    list_outputs();
+  }
+}
+
+const image_grid& shown_data::grid() const { return result_ ? result_->grid() : image_->grid; }
+
+std::string shown_data::analysis() const { return result_ ? result_->analysis_name() : ""; }
+
+void shown_data::list_outputs() {
+  constexpr std::size_t max_components = 9;
+  for (const output_spec& o : result_->outputs()) {
+    if (o.layout != output_layout::volume) continue;
+    const std::size_t components = o.bytes_per_item() / element_bytes(o.type);
+    for (std::size_t c = 0; c < components && components <= max_components; ++c)
+      maps_.push_back(
+          {components == 1 ? o.name : fmt::format("{} {}", o.name, c + 1), o.unit, o.meaning, o.name, components, c});
+  }
+  if (maps_.empty() && has_streamlines(*result_))
+    maps_.push_back({"density", "", "number of fibres in the voxel, each counted once", "", 1, 0});
+}
+
+void shown_data::list_volumes() {
+  constexpr std::uint64_t max_volumes = 256;
+  for (std::uint64_t v = 0; v < image_->volumes && v < max_volumes; ++v)
+    maps_.push_back({fmt::format("volume {}", v + 1), "", "a volume of the image", "", 1, v});
+}
+
+std::vector<float> shown_data::read(const shown_map& map) const {
+  if (map.output.empty()) return image_ ? read_volume(*image_, map.component) : count_streamlines(*result_);
+  const std::vector<float> all = result_->read_map(map.output);
+  if (map.components == 1) return all;
+  std::vector<float> one;
+  for (std::size_t i = map.component; i < all.size(); i += map.components) one.push_back(all[i]);
+  return one;
+}
+
+std::optional<connect_request> shown_data::find_connect_request(std::string& why) const {
+  connect_request r;
+  if (image_) {
+    r = find_beside(path_);
+    if (!r.tensors.series.bvals.empty() && !r.tensors.series.bvecs.empty()) return r;
+    why = "no b-values and gradient directions were found beside the image; give --bvals and --bvecs";
+    return std::nullopt;
+  }
+  const viewer_views& views = find_views(*result_).viewer;
+  if (views.tensor_output != nullptr && result_->complete() && result_->has(views.tensor_output)) {
+    r.tensors.tensor = path_;
+    r.tensors.tensor_from = tensor_origin::voxherd;
+    return r;
+  }
+  if (views.has_connection_settings) r = read_settings(result_->configuration());
+  why = read_inputs(find_inputs(*result_), r);
+  if (!why.empty()) return std::nullopt;
+  return r;
+}
+
+std::string shown_data::find_parcellation() const {
+  if (!result_) return "";
+  const nlohmann::json inputs = result_->provenance().value("inputs", nlohmann::json::object());
+  for (const char* name : {"connectome", "targets"}) {
+    const std::string path = path_of(inputs, name);
+    if (!is_nifti_name(path) || find_file({path}).empty()) continue;
+    if (read_nifti_header(path).grid.size == grid().size) return path;
+  }
+  return "";
+}
+
+}  // namespace voxherd::view

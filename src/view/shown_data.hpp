@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpi/result/result_reader.hpp"
+#include "src/analyses/connect/options.hpp"
+#include "src/io/nifti/nifti.hpp"
+
+namespace voxherd::view {
+
+/// A map that can be shown.
+struct shown_map {
+  std::string name, unit, meaning;
+  std::string output;  ///< output of the result; "" for a volume of the image, or the density of a result's paths
+  std::size_t components = 1, component = 0;
+};
+
+/// The file that was named: a result of any analysis, or a NIfTI image. For one thread. Throws failure.
+class shown_data {
+ public:
+  explicit shown_data(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  const image_grid& grid() const;
+  const result_reader* result() const { return result_.get(); }  ///< null for an image
+  std::string analysis() const;                                  ///< analysis of a result; "" for an image
+  const std::vector<shown_map>& maps() const { return maps_; }
+  /// (nz, ny, nx) in the file's order.
+  std::vector<float> read(const shown_map& map) const;
+
+  /// The inputs and settings of connect: tensors of a result of `tensor`, the series of another one, or the gradients
+  /// beside a series. `why`: in words, if there are none.
+  std::optional<connect_request> find_connect_request(std::string& why) const;
+  /// The regions of a result's connectome, if their image still exists; else "".
+  std::string find_parcellation() const;
+
+ private:
+  void list_outputs();
+  void list_volumes();
+
+  std::string path_;
+  std::unique_ptr<result_reader> result_;
+  std::optional<nifti_header> image_;
+  std::vector<shown_map> maps_;
+};
+
+}  // namespace voxherd::view
