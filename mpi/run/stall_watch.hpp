@@ -16,7 +16,7 @@ namespace voxherd {
 enum class batch_activity : std::int64_t { reading, computing, writing };
 
 /// Ends a run in which nothing happens any more. A thread of rank 0, which calls neither MPI nor HDF5, waits: main
-/// threads may be stuck in a call. If no batch was finished for so long, it prints what each rank does and ends the
+/// threads may be stuck in a call. If no batch is finished within `minutes`, it prints what each rank does and ends the
 /// process with exit_status::interrupted; the launcher then ends the other ranks. Finished batches are in OUT.part.
 class stall_watch {
  public:

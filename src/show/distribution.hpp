@@ -31,7 +31,7 @@ histogram count_values(std::span<const float> values, double first, double last,
 nlohmann::json as_json(const histogram& h);
 
 /// Standard deviation of the noise of a volume, from the differences between voxels and the mean of their six
-/// neighbours (Coupé et al. 2008, section II-D), robust against edges. `voxels`: those that are looked at. 0 if there
+/// neighbours (Coupé et al. 2008, section II-D), robust against edges. `voxels`: the voxels to use. 0 if there
 /// are too few.
 double estimate_noise(std::span<const float> volume, const std::uint64_t (&size)[3],
                       std::span<const std::uint64_t> voxels);
