@@ -4,7 +4,7 @@
 
 #include "bench/program.hpp"
 #include "kernels/ballstick/ballstick.hpp"
-#include "kernels/phantom/dwi_samples.hpp"
+#include "kernels/phantom/phantom_signals.hpp"
 
 namespace voxherd::bench {
 

@@ -10,7 +10,7 @@
 
 #include "bench/brain.hpp"
 #include "bench/geodesic_problem.hpp"
-#include "kernels/geodesic/directions.hpp"
+#include "kernels/geodesic/trace_job.hpp"
 #include "tests/geodesic/reference/geodesic_reference.hpp"
 
 namespace voxherd::bench {

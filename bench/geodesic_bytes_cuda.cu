@@ -6,7 +6,6 @@
 #include "kernels/device/output_buffers.cuh"
 #include "kernels/geodesic/cuda_launch.cuh"
 #include "kernels/geodesic/paper/texture_field.cuh"
-#include "kernels/geodesic/paper/texture_reader.cuh"
 
 namespace voxherd::bench {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "src/phantom/directions.hpp"
+#include "src/phantom/dwi_phantom.hpp"
 
 namespace voxherd::bench {
 

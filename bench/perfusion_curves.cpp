@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "kernels/phantom/tissue_curves.hpp"
+#include "kernels/phantom/phantom_signals.hpp"
 #include "tests/perfusion/reference/perfusion_reference_fit.hpp"
 
 namespace voxherd::bench {

@@ -18,7 +18,7 @@ inline constexpr perfusion_parameters paper_truth{400 / perfusion::per_second, 2
 inline constexpr int paper_frames[] = {32, 48, 64, 128, 256, 320, 448};
 
 /// A population's aorta, where the agent arrives at 10 s, and the portal vein that follows it
-/// (kernels/phantom/tissue_curves.hpp), mM: sampled every second, as by a scanner, then interpolated linearly at the
+/// (kernels/phantom/phantom_signals.hpp), mM: sampled every second, as by a scanner, then interpolated linearly at the
 /// frames.
 perfusion::time_course paper_inputs(int frames);
 

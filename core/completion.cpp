@@ -1,4 +1,4 @@
-#include "core/completion.hpp"
+#include "core/help.hpp"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

@@ -27,4 +27,7 @@ std::string help_text(const command& c, help_format format = help_format::text);
 /// The format that "--help=WORD" names. Throws failure (usage).
 help_format parse_help_format(const std::string& word);
 
+/// A script that completes commands and options, for `shell` bash or zsh. Throws failure (usage).
+std::string completion_script(std::span<const command* const> commands, const std::string& shell);
+
 }  // namespace voxherd

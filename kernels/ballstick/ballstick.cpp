@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "kernels/ballstick/chain_types.hpp"
+#include "kernels/ballstick/sampler.hpp"
 
 namespace voxherd::ballstick {
 

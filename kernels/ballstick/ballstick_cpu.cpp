@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "kernels/ballstick/cpu_chain.hpp"
-#include "kernels/ballstick/fit_cpu.hpp"
+#include "kernels/ballstick/ballstick.hpp"
+#include "kernels/ballstick/ballstick_cpu.hpp"
 #include "kernels/ballstick/measurements.hpp"
 #include "kernels/ballstick/summary.hpp"
 #include "kernels/device/each_cpu.hpp"

@@ -1,3 +1,4 @@
+#include "kernels/ballstick/ballstick.hpp"
 #include "kernels/ballstick/cuda_jobs.cuh"
 #include "kernels/ballstick/measurements.hpp"
 #include "kernels/ballstick/summary.hpp"

@@ -1,4 +1,4 @@
-#include "kernels/ballstick/cpu_chain.hpp"
+#include "kernels/ballstick/ballstick_cpu.hpp"
 
 namespace voxherd::ballstick {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/ballstick/chain_types.hpp"
+#include "kernels/ballstick/sampler.hpp"
 #include "kernels/ballstick/settings.hpp"
 #include "kernels/device/cuda_check.cuh"
 

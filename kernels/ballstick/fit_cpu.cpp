@@ -1,4 +1,4 @@
-#include "kernels/ballstick/fit_cpu.hpp"
+#include "kernels/ballstick/ballstick_cpu.hpp"
 
 #include <array>
 #include <cmath>

@@ -7,18 +7,6 @@
 
 namespace voxherd::ballstick {
 
-/// Data that all voxels of a run share.
-struct chain_settings {
-  int measurements;  ///< K
-  int burn_in_jumps, sampled_jumps, sample_every, adapt_every;
-  std::uint64_t seed;
-  float max_weighting;  ///< largest b log2(e)
-  float relevance_weight;
-  bool relevance_of_first, relevance_of_others;
-  bool unattenuated, unattenuated_relevance;
-  float ratio_mean, ratio_std;
-};
-
 /// A scaled proposal and the threshold that accepts it.
 struct prepared_draw {
   float step;              ///< standard normal times the parameter's proposal SD
@@ -362,5 +350,23 @@ class sampler {
   float f_[Fibres];
   direction angles_[Fibres];
 };
+
+/// Calls use.template operator()<Attenuation, Noise, Fibres>() with the kernel's types for these settings: the only
+/// place that turns run-time choices into compile-time ones.
+template <int Fibres, class Use>
+void with_types_of_fibres(const settings& s, Use&& use) {
+  const bool rician = s.noise == noise_model::rician;
+  switch (s.model) {
+    case diffusion_model::mono_exponential:
+      return rician ? use.template operator()<mono_exponential, rician_noise, Fibres>()
+                    : use.template operator()<mono_exponential, gaussian_noise, Fibres>();
+    case diffusion_model::gamma:
+      return rician ? use.template operator()<gamma_distributed, rician_noise, Fibres>()
+                    : use.template operator()<gamma_distributed, gaussian_noise, Fibres>();
+    case diffusion_model::zeppelin:
+      return rician ? use.template operator()<zeppelin, rician_noise, Fibres>()
+                    : use.template operator()<zeppelin, gaussian_noise, Fibres>();
+  }
+}
 
 }  // namespace voxherd::ballstick

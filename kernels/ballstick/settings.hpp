@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/portable/function.hpp"
@@ -39,6 +40,37 @@ struct settings {
 
   int samples() const { return sampled_jumps / sample_every; }
 };
+
+/// Data that all voxels of a run share.
+struct chain_settings {
+  int measurements;  ///< K
+  int burn_in_jumps, sampled_jumps, sample_every, adapt_every;
+  std::uint64_t seed;
+  float max_weighting;  ///< largest b log2(e)
+  float relevance_weight;
+  bool relevance_of_first, relevance_of_others;
+  bool unattenuated, unattenuated_relevance;
+  float ratio_mean, ratio_std;
+};
+
+inline chain_settings chain_settings_of(const settings& s, std::size_t measurements, float max_weighting) {
+  chain_settings c{};
+  c.measurements = static_cast<int>(measurements);
+  c.burn_in_jumps = s.burn_in_jumps;
+  c.sampled_jumps = s.sampled_jumps;
+  c.sample_every = s.sample_every;
+  c.adapt_every = s.adapt_every;
+  c.seed = s.seed;
+  c.max_weighting = max_weighting;
+  c.relevance_weight = s.relevance_weight;
+  c.relevance_of_first = s.relevance == relevance_prior::all;
+  c.relevance_of_others = s.relevance != relevance_prior::none;
+  c.unattenuated = s.unattenuated;
+  c.unattenuated_relevance = s.unattenuated_relevance;
+  c.ratio_mean = s.ratio_mean;
+  c.ratio_std = s.ratio_std;
+  return c;
+}
 
 /// The order of a voxel's parameters in starts, samples and acceptance counts. Parameters that a model lacks are absent
 /// (-1). f0 comes last, so that the others' indices depend only on the model.

@@ -1,8 +1,6 @@
 #pragma once
 
 #include "kernels/connect/block_visit.hpp"
-#include "kernels/connect/paper/godunov27.hpp"
-#include "kernels/connect/paper/hopf_lax26.hpp"
 
 namespace voxherd::connect {
 
@@ -71,21 +69,6 @@ struct cube_scheme {
     const std::uint32_t* closed_;
     bool walled_ = false;  ///< whether some neighbour in the mask must not be reached
   };
-};
-
-struct godunov27_local {
-  template <class Number, class Neighbours>
-  VOXHERD_FUNCTION Number operator()(const Number (&s)[6], const Neighbours& u, Number old) const {
-    const Number before[3] = {u(-1, 0, 0), u(0, -1, 0), u(0, 0, -1)}, after[3] = {u(1, 0, 0), u(0, 1, 0), u(0, 0, 1)};
-    return godunov27<Number>(s)(before, after, old);
-  }
-};
-
-struct hopf_lax26_local {
-  template <class Number, class Neighbours>
-  VOXHERD_FUNCTION Number operator()(const Number (&s)[6], const Neighbours& u, Number old) const {
-    return hopf_lax26<Number>(s)(u, old);
-  }
 };
 
 }  // namespace voxherd::connect

@@ -108,7 +108,7 @@ class directed_block {
   using number = typename Team::number;
   using scratch = visit_scratch<block_cells>;
 
-  /// `weight`: lattice_view's; `stride`: pairs per cell in the graph.
+  /// `weight`: lattice_view::weight; `stride`: pairs per cell in the graph.
   VOXHERD_FUNCTION directed_block(const float* weight, const graph_view& graph, int stride, std::uint32_t block)
       : reads_(graph.read_block + std::size_t{block} * graph.read_stride),
         read_count_(static_cast<int>(graph.read_stride)),

@@ -1,4 +1,4 @@
-#include "kernels/connect/front_start.hpp"
+#include "kernels/connect/flow.hpp"
 
 #include <algorithm>
 #include <cmath>

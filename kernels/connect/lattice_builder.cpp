@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "kernels/connect/neighbour.hpp"
-#include "kernels/connect/selling.hpp"
 #include "kernels/device/each_cpu.hpp"
 
 namespace voxherd::connect {

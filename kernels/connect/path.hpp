@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "kernels/connect/flow.hpp"
-#include "kernels/connect/front_start.hpp"
 #include "kernels/connect/solver.hpp"
 #include "kernels/portable/voxel_walk.hpp"
 
@@ -331,5 +330,8 @@ struct path_follower {
       walk.record.put(walk.here);  // more space than points: the settings differ from those of the scores
   }
 };
+
+/// Sets the follower's members known on the host: settings, axes, origin.
+path_follower make_follower(const path_settings& settings, const double (&axes_mm)[9], const double (&origin_mm)[3]);
 
 }  // namespace voxherd::connect

@@ -8,7 +8,6 @@
 
 #include "kernels/connect/lattice.hpp"
 #include "kernels/connect/lattice_builder.hpp"
-#include "kernels/connect/path.hpp"
 #include "kernels/connect/solver.hpp"
 #include "kernels/portable/function.hpp"
 
@@ -67,8 +66,5 @@ std::uint32_t fronts_at_once(const lattice& l, std::size_t fronts, std::size_t m
 
 /// Whether any path belongs to one of `count` fronts from `first` on.
 bool any_of_fronts(std::span<const path_request> paths, std::uint32_t first, std::uint32_t count);
-
-/// Sets the follower's members known on the host: settings, axes, origin.
-path_follower make_follower(const path_settings& settings, const double (&axes_mm)[9], const double (&origin_mm)[3]);
 
 }  // namespace voxherd::connect

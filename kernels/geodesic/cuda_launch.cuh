@@ -5,7 +5,8 @@
 
 #include "kernels/device/launch.cuh"
 #include "kernels/geodesic/cuda_forms.cuh"
-#include "kernels/geodesic/paper/texture_reader.cuh"
+#include "kernels/geodesic/forms.hpp"
+#include "kernels/geodesic/paper/texture_field.cuh"
 #include "kernels/geodesic/ray_tracer.hpp"
 #include "kernels/geodesic/scalar_reader.hpp"
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "kernels/geodesic/directions.hpp"
-#include "kernels/geodesic/forms.hpp"
 #include "kernels/geodesic/place.hpp"
 #include "kernels/geodesic/trace_job.hpp"
 #include "kernels/portable/voxel_walk.hpp"

@@ -1,4 +1,4 @@
-#include "kernels/perfusion/start_table.hpp"
+#include "kernels/perfusion/start_search.hpp"
 
 #include <algorithm>
 #include <array>

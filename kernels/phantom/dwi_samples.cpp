@@ -1,4 +1,4 @@
-#include "kernels/phantom/dwi_samples.hpp"
+#include "kernels/phantom/phantom_signals.hpp"
 
 #include <cmath>
 

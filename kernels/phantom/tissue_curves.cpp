@@ -1,4 +1,4 @@
-#include "kernels/phantom/tissue_curves.hpp"
+#include "kernels/phantom/phantom_signals.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,6 @@
 #pragma once
 
 #include "kernels/portable/draws.hpp"
-#include "kernels/track/acceptance.hpp"
-#include "kernels/track/step_words.hpp"
-#include "kernels/track/visit_counter.hpp"
 #include "kernels/track/walker_parts.hpp"
 
 namespace voxherd::track {

@@ -1,13 +1,13 @@
-#include "mpi/result/result_creation.hpp"
-
 #include <array>
 #include <set>
 
 #include "core/plan.hpp"
 #include "mpi/result/checksums.hpp"
 #include "mpi/result/file_names.hpp"
+#include "mpi/result/hdf5_handle.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/result_vtk.hpp"
+#include "mpi/result/result_writer.hpp"
 #include "mpi/result/table_checksum.hpp"
 
 namespace voxherd {

@@ -11,7 +11,6 @@
 #include "mpi/comm/communicators.hpp"
 #include "mpi/result/file_names.hpp"
 #include "mpi/result/hdf5_handle.hpp"
-#include "mpi/result/result_creation.hpp"
 #include "mpi/result/result_vtk.hpp"
 #include "mpi/result/rows.hpp"
 

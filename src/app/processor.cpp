@@ -1,4 +1,4 @@
-#include "src/app/processor.hpp"
+#include "src/app/program.hpp"
 
 #include <fmt/core.h>
 

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "core/command_line.hpp"
-#include "core/completion.hpp"
 #include "core/help.hpp"
 #include "core/text.hpp"
 #include "mpi/comm/session.hpp"
@@ -26,7 +25,6 @@
 #include "src/analyses/common/choose_device.hpp"
 #include "src/analyses/common/output_options.hpp"
 #include "src/analyses/common/run_options.hpp"
-#include "src/app/processor.hpp"
 
 namespace voxherd {
 

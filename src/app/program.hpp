@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/command.hpp"
@@ -10,5 +11,18 @@ namespace voxherd {
 /// The whole program: MPI, the log, the command named by the first word, and one message and one exit status for all
 /// ranks. `commit`: what --version prints in brackets; "" for nothing.
 int run_program(int argc, char** argv, std::span<const command* const> commands, std::string_view commit = "");
+
+/// Whether this processor supports all instructions of a level of x86-64 ("x86-64-v2" to "x86-64-v4"); true for any
+/// other word.
+bool processor_supports(std::string_view level);
+
+using processor_check = bool (*)(std::string_view level);
+
+/// Why kernels that need a level of x86-64 cannot run on this processor, and what to do; empty if they can. `name`: the
+/// value of VOXHERD_CPU_ARCH that they were compiled with.
+std::string why_level_cannot_run(std::string_view name, std::string_view required, processor_check supports);
+
+/// The same for this program's kernels, and for the level that the environment variable VOXHERD_CPU_LEVEL requests.
+std::string why_kernels_cannot_run();
 
 }  // namespace voxherd

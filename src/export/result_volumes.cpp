@@ -1,4 +1,4 @@
-#include "src/export/result_volumes.hpp"
+#include "src/export/export_plan.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "src/phantom/directions.hpp"
+#include "src/phantom/dwi_phantom.hpp"
 
 #include <cmath>
 #include <numbers>

@@ -7,7 +7,6 @@
 
 #include "src/phantom/phantom_files.hpp"
 #include "src/phantom/phantom_options.hpp"
-#include "src/phantom/tissue.hpp"
 
 namespace voxherd {
 

@@ -1,4 +1,4 @@
-#include "src/phantom/liver_anatomy.hpp"
+#include "src/phantom/liver_phantom.hpp"
 
 #include <fmt/core.h>
 #include <algorithm>

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "src/phantom/liver_signal.hpp"
 #include "src/phantom/phantom_files.hpp"
 #include "src/phantom/phantom_options.hpp"
 

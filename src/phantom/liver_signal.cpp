@@ -1,4 +1,4 @@
-#include "src/phantom/liver_signal.hpp"
+#include "src/phantom/liver_phantom.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,3 @@
-#include "src/phantom/perfusion_score.hpp"
 
 #include <fmt/core.h>
 #include <algorithm>

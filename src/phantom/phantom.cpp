@@ -2,7 +2,6 @@
 
 #include "core/command.hpp"
 #include "mpi/result/named_output.hpp"
-#include "src/phantom/perfusion_score.hpp"
 #include "src/phantom/phantom_options.hpp"
 #include "src/phantom/score.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "core/options.hpp"
 #include "kernels/perfusion/conversion.hpp"
-#include "kernels/phantom/noise.hpp"
+#include "kernels/phantom/phantom_signals.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/phantom/liver_phantom.hpp"
 

@@ -1,4 +1,4 @@
-#include "src/phantom/tissue.hpp"
+#include "src/phantom/dwi_phantom.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -12,7 +12,7 @@
 
 #include "src/io/gzip/gzip.hpp"
 #include "src/io/nifti/nifti.hpp"
-#include "src/io/nifti/nifti_convert.hpp"
+#include "src/io/nifti/nifti_format.hpp"
 #include "src/scan/voxel_rows.hpp"
 
 namespace voxherd {

@@ -6,7 +6,7 @@
 
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
-#include "src/io/nifti/nifti_convert.hpp"
+#include "src/io/nifti/nifti_format.hpp"
 #include "src/scan/transpose.hpp"
 
 namespace voxherd {

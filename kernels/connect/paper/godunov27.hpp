@@ -123,4 +123,13 @@ struct godunov27 {
   Number step_[3];   ///< sqrt(G_dd), G = S^-1: the cost of a voxel along each axis
 };
 
+/// The scheme of a cube_scheme.
+struct godunov27_local {
+  template <class Number, class Neighbours>
+  VOXHERD_FUNCTION Number operator()(const Number (&s)[6], const Neighbours& u, Number old) const {
+    const Number before[3] = {u(-1, 0, 0), u(0, -1, 0), u(0, 0, -1)}, after[3] = {u(1, 0, 0), u(0, 1, 0), u(0, 0, 1)};
+    return godunov27<Number>(s)(before, after, old);
+  }
+};
+
 }  // namespace voxherd::connect

@@ -154,4 +154,12 @@ struct hopf_lax26 {
   Number min_step_;  ///< lower bound of the cost from the surface: sqrt(S_dd) is the speed across axis d
 };
 
+/// The scheme of a cube_scheme.
+struct hopf_lax26_local {
+  template <class Number, class Neighbours>
+  VOXHERD_FUNCTION Number operator()(const Number (&s)[6], const Neighbours& u, Number old) const {
+    return hopf_lax26<Number>(s)(u, old);
+  }
+};
+
 }  // namespace voxherd::connect

@@ -9,6 +9,7 @@
 #include "core/analysis.hpp"
 #include "core/step_outputs.hpp"
 #include "mpi/comm/session.hpp"
+#include "mpi/run/known_result.hpp"
 #include "src/analyses/connect/fronts.hpp"
 
 namespace voxherd {
@@ -149,5 +150,14 @@ class front_collector {
   nearest_regions nearest_;
   std::vector<float> arrival_;
 };
+
+std::vector<known_output> make_maps(const nearest_regions& nearest, const std::vector<std::int32_t>& labels,
+                                    const std::string& unit);
+
+/// Matrices of group "connectome": row: start of the paths, column: end.
+std::vector<constant> make_matrices(const region_table& table, const std::vector<std::int32_t>& labels,
+                                    const std::string& unit);
+
+void log_connectome(const region_table& table, const std::string& unit);
 
 }  // namespace voxherd

@@ -13,7 +13,6 @@
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/connect/arrivals.hpp"
 #include "src/analyses/connect/bootstrap.hpp"
-#include "src/analyses/connect/connectome.hpp"
 #include "src/analyses/connect/inputs.hpp"
 #include "src/analyses/connect/paths.hpp"
 #include "src/analyses/connect/pathway.hpp"

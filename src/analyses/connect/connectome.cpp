@@ -1,4 +1,4 @@
-#include "src/analyses/connect/connectome.hpp"
+#include "src/analyses/connect/arrivals.hpp"
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>

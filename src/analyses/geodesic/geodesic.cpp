@@ -13,6 +13,7 @@
 #include "src/analyses/geodesic/connections.hpp"
 #include "src/analyses/geodesic/fibre_scores.hpp"
 #include "src/analyses/geodesic/inputs.hpp"
+#include "src/analyses/geodesic/options.hpp"
 #include "src/analyses/geodesic/passes.hpp"
 #include "src/scan/tensor_file.hpp"
 

@@ -15,7 +15,6 @@
 #include "mpi/run/progress.hpp"
 #include "mpi/run/signals.hpp"
 #include "src/batch/cohort/child_process.hpp"
-#include "src/batch/cohort/compute_place.hpp"
 #include "src/batch/cohort/cost.hpp"
 
 namespace voxherd {

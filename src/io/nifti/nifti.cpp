@@ -12,8 +12,7 @@
 #include "core/failure.hpp"
 #include "src/io/gzip/gzip.hpp"
 #include "src/io/input_file.hpp"
-#include "src/io/nifti/nifti_convert.hpp"
-#include "src/io/nifti/nifti_fields.hpp"
+#include "src/io/nifti/nifti_format.hpp"
 
 namespace voxherd {
 

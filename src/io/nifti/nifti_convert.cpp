@@ -1,4 +1,4 @@
-#include "src/io/nifti/nifti_convert.hpp"
+#include "src/io/nifti/nifti_format.hpp"
 
 #include <nifti1.h>
 

@@ -1,4 +1,4 @@
-#include "src/io/nifti/nifti_fields.hpp"
+#include "src/io/nifti/nifti_format.hpp"
 
 #include <fmt/core.h>
 #include <nifti2_io.h>

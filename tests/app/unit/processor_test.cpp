@@ -1,4 +1,4 @@
-#include "src/app/processor.hpp"
+#include "src/app/program.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

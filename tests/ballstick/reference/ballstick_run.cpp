@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "kernels/ballstick/fit_cpu.hpp"
+#include "kernels/ballstick/ballstick_cpu.hpp"
 #include "kernels/portable/draws.hpp"
 #include "tests/ballstick/reference/ballstick_case.hpp"
 

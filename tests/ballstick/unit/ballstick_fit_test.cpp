@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "kernels/ballstick/fit_cpu.hpp"
+#include "kernels/ballstick/ballstick_cpu.hpp"
 #include "tests/ballstick/reference/ballstick_case.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "src/batch/cohort/compute_place.hpp"
+#include "src/batch/cohort/child_pool.hpp"
 
 #include <gtest/gtest.h>
 

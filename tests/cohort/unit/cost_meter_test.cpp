@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "src/batch/cohort/compute_place.hpp"
+#include "src/batch/cohort/child_pool.hpp"
 
 namespace voxherd {
 namespace {

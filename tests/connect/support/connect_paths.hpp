@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "kernels/connect/flow.hpp"
-#include "kernels/connect/front_start.hpp"
 #include "kernels/connect/lattice_builder.hpp"
 #include "kernels/connect/readings.hpp"
 #include "kernels/device/each_cpu.hpp"

@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "core/command_line.hpp"
-#include "core/completion.hpp"
 #include "core/device_choice.hpp"
 #include "core/help.hpp"
 

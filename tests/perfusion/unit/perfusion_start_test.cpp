@@ -7,7 +7,6 @@
 #include <set>
 
 #include "kernels/perfusion/start_search.hpp"
-#include "kernels/perfusion/start_table.hpp"
 
 namespace {
 

@@ -3,9 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "kernels/phantom/dwi_samples.hpp"
+#include "kernels/phantom/phantom_signals.hpp"
 #include "src/phantom/dwi_phantom.hpp"
-#include "src/phantom/tissue.hpp"
 
 namespace {
 

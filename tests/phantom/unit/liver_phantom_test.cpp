@@ -7,7 +7,6 @@
 #include "kernels/perfusion/recursion_model.hpp"
 #include "kernels/perfusion/time_course.hpp"
 #include "src/phantom/liver_phantom.hpp"
-#include "src/phantom/liver_signal.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "src/phantom/perfusion_score.hpp"
+#include "src/phantom/score.hpp"
 
 namespace {
 

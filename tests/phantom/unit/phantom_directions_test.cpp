@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kernels/tensor/tensor.hpp"
-#include "src/phantom/directions.hpp"
+#include "src/phantom/dwi_phantom.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "kernels/track/acceptance.hpp"
+#include "kernels/track/walker_parts.hpp"
 
 namespace voxherd::track {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "kernels/track/step_words.hpp"
+#include "kernels/track/walker_parts.hpp"
 
 namespace voxherd::track {
 namespace {

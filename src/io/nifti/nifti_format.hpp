@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -43,5 +44,19 @@ void place_grid(const nifti_fields& fields, const std::string& name, image_grid&
 
 /// Returns nifti_header::geometry.
 nlohmann::json copied_geometry(const nifti_fields& fields);
+
+/// Converts `count` stored values to float: value * slope + intercept, computed in double. NaN stays NaN.
+using nifti_converter = void (*)(const std::byte* stored, std::size_t count, double slope, double intercept,
+                                 float* out);
+
+/// Returns the conversion for a NIfTI datatype, or null if the datatype is not supported. If not `scaled`, slope and
+/// intercept are ignored.
+nifti_converter find_converter(int datatype, bool byte_swapped, bool scaled);
+
+/// Bytes per value, or 0 if the datatype is not supported.
+std::size_t datatype_bytes(int datatype);
+
+/// "float32", "RGB24 colour", ...
+const char* datatype_name(int datatype);
 
 }  // namespace voxherd

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <vector>
 
-#include "kernels/ballstick/chain_types.hpp"
 #include "kernels/ballstick/measurements.hpp"
+#include "kernels/ballstick/sampler.hpp"
+#include "kernels/ballstick/settings.hpp"
 #include "kernels/portable/cpu_team.hpp"
+#include "kernels/portable/gradient_table.hpp"
 
 namespace voxherd::ballstick {
 
@@ -44,5 +48,17 @@ struct cpu_scratch {
 template <int Fibres>
 void run_cpu_chain(const settings& s, const chain_settings& c, const cpu_measurements& m, const float* start,
                    std::uint64_t voxel, cpu_scratch& scratch);
+
+/// Least-squares starts on the CPU. One object per thread, because it owns scratch memory.
+class cpu_start_fitter {
+ public:
+  virtual ~cpu_start_fitter() = default;
+
+  /// `signals`: K. `deviation`: nine numbers of the gradient deviation (FSL's volume order, column-wise), or null.
+  /// `start`: in parameter_layout's order. Returns the sum of squared residuals, squared unit of the signal.
+  virtual double fit(const float* signals, const float* deviation, float* start) = 0;
+};
+
+std::unique_ptr<cpu_start_fitter> make_cpu_start_fitter(const settings& s, const gradient_table& gradients);
 
 }  // namespace voxherd::ballstick
