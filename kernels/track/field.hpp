@@ -111,10 +111,10 @@ struct alignas(8) packed_fibre {
 /// Bits of voxel_info::marks.
 namespace mark {
 constexpr std::uint32_t inside = 1;  ///< has samples
-constexpr std::uint32_t avoid = 2;
+constexpr std::uint32_t exclude = 2;
 constexpr std::uint32_t stop = 4;
-constexpr int first_waypoint = 3;  ///< shift; max_waypoints bits
-constexpr int region = 16;         ///< shift of the number of the voxel's region, from 1; 0: none
+constexpr int first_include = 3;  ///< shift; max_includes bits
+constexpr int region = 16;        ///< shift of the number of the voxel's region, from 1; 0: none
 }  // namespace mark
 
 struct voxel_info {
@@ -157,7 +157,7 @@ struct field_view {
 struct seed {
   std::int32_t voxel[3];
   std::uint32_t index;   ///< index of the voxel in the image: keys the random numbers
-  std::uint32_t region;  ///< number of its region in a network, from 1; else 0
+  std::uint32_t region;  ///< number of its region in a connectome, from 1; else 0
 };
 
 /// Packs the directions and fractions of `count` fibres. An angle of exactly 0 marks a voxel without samples, as in

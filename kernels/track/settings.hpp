@@ -22,14 +22,14 @@ enum class step_mean : std::uint8_t {
   with_axis,    ///< the mean with the third axis of the image if there is none, as in FSL
 };
 
-enum class waypoint_rule : std::uint8_t {
-  all,  ///< every waypoint mask must be passed
+enum class include_rule : std::uint8_t {
+  all,  ///< every mask to include must be passed
   one,  ///< one of them is enough
 };
 
 constexpr std::int32_t direction_unit = 32767;  ///< length of a unit direction in its integers
 constexpr std::uint32_t fraction_unit = 65535;  ///< a volume fraction of 1
-constexpr int max_waypoints = 13;
+constexpr int max_includes = 13;
 constexpr int max_exit_masks = 32;
 
 /// How streamlines are drawn and accepted. Lengths are in whole steps, directions and fractions in integers, so that a
@@ -50,18 +50,19 @@ struct walk_settings {
   first_fibre first = first_fibre::strongest;
   std::int32_t start_fibre = 0;  ///< number of the first step's fibre, from 1; 0: as `first` says
   step_mean averaging = step_mean::none;
-  bool ignore_first_step = false;  ///< masks to avoid do not count at the start, masks to stop in not at the next point
+  /// Masks to exclude do not count at the start, masks to stop in not at the next point.
+  bool ignore_first_step = false;
   std::uint64_t random_seed = 0;
-  bool avoid = false;           ///< there are masks to avoid
-  std::uint32_t waypoints = 0;  ///< number of masks
-  waypoint_rule rule = waypoint_rule::all;
-  bool ordered = false;    ///< waypoints must be passed in their order
-  bool each_half = false;  ///< require the --include rule of each half separately
-  bool network = false;    ///< a half must reach another region than its seed's
+  bool exclude = false;        ///< there are masks to exclude
+  std::uint32_t includes = 0;  ///< number of masks to include
+  include_rule rule = include_rule::all;
+  bool ordered = false;     ///< masks to include must be passed in their order
+  bool each_half = false;   ///< require the --include rule of each half separately
+  bool connectome = false;  ///< a half must reach another region than its seed's
 
   /// Whether a streamline may be rejected, so that it is known only at its end whether it counts.
   VOXHERD_FUNCTION bool has_conditions() const {
-    return avoid || waypoints > 0 || network || min_steps > 0 || min_total > 0;
+    return exclude || includes > 0 || connectome || min_steps > 0 || min_total > 0;
   }
 };
 

@@ -125,7 +125,7 @@ class walker {
       second_fate_ = fate;
     }
     // The masks that such a half has passed do not count for the other half.
-    if (record_.avoided || (how_->ordered && record_.out_of_order)) passed_ = passed_before_;
+    if (record_.excluded || (how_->ordered && record_.out_of_order)) passed_ = passed_before_;
     walked_ += static_cast<std::uint64_t>(point_);
     if (half_ == 1 || counting_ == 1) return false;
     begin_half(1);
@@ -164,7 +164,7 @@ class walker {
       return;
     }
     const voxel_info at = field_->space.voxels == nullptr ? own : field_->space.find(position_);
-    if ((at.marks & mark::avoid) != 0 && (point_ > 0 || !how_->ignore_first_step)) record_.avoided = true;
+    if ((at.marks & mark::exclude) != 0 && (point_ > 0 || !how_->ignore_first_step)) record_.excluded = true;
     if (point_ > 0) pass(at.marks);
     if (field_->exits != nullptr && !stay(at)) {
       --point_;
@@ -173,7 +173,7 @@ class walker {
     const std::uint32_t region = at.marks >> mark::region;
     if (region != 0 && region != seed_.region && point_ > 0) record_.other_region = true;
     // A rejected half is repeated only up to its first step, which the other one needs.
-    const bool needed = counting_ == 0 ? !record_.avoided : counts() || point_ == 0;
+    const bool needed = counting_ == 0 ? !record_.excluded : counts() || point_ == 0;
     const bool stopped = (at.marks & mark::stop) != 0 && point_ > (how_->ignore_first_step ? 1 : 0);
     if (needed && !stopped && (own.marks & mark::inside) != 0 && point_ + 1 < how_->max_points) begin_step(drawn);
     // After the next sample has been asked for.
@@ -188,9 +188,9 @@ class walker {
   }
 
   VOXHERD_FUNCTION void pass(std::uint32_t marks) {
-    const std::uint32_t here = marks >> mark::first_waypoint & ((1u << how_->waypoints) - 1);
+    const std::uint32_t here = marks >> mark::first_include & ((1u << how_->includes) - 1);
     if (here == 0) return;
-    for (std::uint32_t k = 0; k < how_->waypoints; ++k) {
+    for (std::uint32_t k = 0; k < how_->includes; ++k) {
       if ((here >> k & 1u) == 0) continue;
       const std::uint32_t before = (1u << k) - 1;
       if ((passed_ & before) != before) record_.out_of_order = true;

@@ -204,9 +204,9 @@ track_inputs read_track_field(const session& s, const track_request& request, po
 
 void read_streamline_masks(const track_request& request, track_inputs& in) {
   const image_grid& grid = in.space.grid;
-  set_marks(request.excludes, "exclude", mark::avoid, false, grid, in);
+  set_marks(request.excludes, "exclude", mark::exclude, false, grid, in);
   set_marks(request.stop, "stop", mark::stop, false, grid, in);
-  set_marks(request.includes, "include", 1u << mark::first_waypoint, true, grid, in);
+  set_marks(request.includes, "include", 1u << mark::first_include, true, grid, in);
   read_seeds(request, grid, in);
   in.how = make_walk_settings(request, in.samples.grid, grid);
   in.how.samples = in.samples.samples;

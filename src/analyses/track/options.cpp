@@ -17,8 +17,8 @@ namespace {
 using option::refuse;
 using option::refuse_given;
 using track::first_fibre;
+using track::include_rule;
 using track::step_mean;
-using track::waypoint_rule;
 
 /// Rounded to a float, so that an angle of six decimals gives exactly the cosine that FSL's users know.
 double min_cosine(double max_angle_degrees) {
@@ -31,7 +31,7 @@ void check_request(const track_request& r, const given_options& given) {
     for (const char* name :
          {"include", "include-rule", "ordered", "local-directions", "paths", "matrix1", "matrix2", "matrix3"})
       refuse_given(given, name, "with --tracts, which has the masks of each tract");
-  if (r.ordered && r.rule == waypoint_rule::one) refuse("--ordered has no meaning with --include-rule or");
+  if (r.ordered && r.rule == include_rule::one) refuse("--ordered has no meaning with --include-rule or");
 }
 
 const option_table<track_request>& drawing_options() {
@@ -114,7 +114,7 @@ const option_table<track_request>& acceptance_options() {
         .needs = "exclude|stop", .paper = true}},
       {"include", &T::includes, text_kind::file,
        {.text = "masks that a streamline must pass; up to 13", .many = true}},
-      {"include-rule", &T::rule, {{"and", waypoint_rule::all}, {"or", waypoint_rule::one}},
+      {"include-rule", &T::rule, {{"and", include_rule::all}, {"or", include_rule::one}},
        {.text = "number of the --include masks that must be passed: all (and), or one (or)", .stored = always, .needs = "include"}},
       {"ordered", &T::ordered, {.text = "require the order of the --include masks", .stored = always}},
       {"each-half", &T::each_half,
@@ -176,8 +176,8 @@ track_request with_mask_files(const track_request& request) {
   }
   if (!r.reference.empty()) r.reference = find_mask_files({r.reference}, "seedref").front();
   if (!r.transform.empty()) refuse_warp("xfm", r.transform);
-  if (r.includes.size() > static_cast<std::size_t>(track::max_waypoints))
-    refuse(fmt::format("--include is given {} files, expected at most {}", r.includes.size(), track::max_waypoints));
+  if (r.includes.size() > static_cast<std::size_t>(track::max_includes))
+    refuse(fmt::format("--include is given {} files, expected at most {}", r.includes.size(), track::max_includes));
   if (r.walk_through_stop.size() > static_cast<std::size_t>(track::max_exit_masks))
     refuse(fmt::format("--walk-through-stop is given {} files, expected at most {}", r.walk_through_stop.size(),
                        track::max_exit_masks));
@@ -219,12 +219,12 @@ track::walk_settings make_walk_settings(const track_request& r, const image_grid
   how.averaging = r.averaging;
   how.ignore_first_step = r.ignore_first_step;
   how.random_seed = r.random_seed;
-  how.avoid = !r.excludes.empty();
-  how.waypoints = static_cast<std::uint32_t>(r.includes.size());
+  how.exclude = !r.excludes.empty();
+  how.includes = static_cast<std::uint32_t>(r.includes.size());
   how.rule = r.rule;
   how.ordered = r.ordered;
   how.each_half = r.each_half;
-  how.network = !r.connectome.empty();
+  how.connectome = !r.connectome.empty();
   return how;
 }
 

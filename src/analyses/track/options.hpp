@@ -39,7 +39,7 @@ struct track_request {
 
   std::vector<std::string> excludes, stop, walk_through_stop, includes;  ///< images, or lists of them
   bool ignore_first_step = false;
-  track::waypoint_rule rule = track::waypoint_rule::all;
+  track::include_rule rule = track::include_rule::all;
   bool ordered = false, each_half = false;
   float min_half_length_mm = 0;
 

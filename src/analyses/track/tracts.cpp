@@ -83,9 +83,9 @@ tract_protocol read_tract(const fs::path& root, const std::string& name, double 
   t.factor = factor;
   if (t.inverted && t.targets.empty())
     refuse_data(fmt::format("{}: has a file invert, but no target.nii.gz to start from", printable(folder.string())));
-  if (t.targets.size() > static_cast<std::size_t>(track::max_waypoints))
+  if (t.targets.size() > static_cast<std::size_t>(track::max_includes))
     refuse_data(fmt::format("{}: has {} targets, expected at most {}", printable(folder.string()), t.targets.size(),
-                            track::max_waypoints));
+                            track::max_includes));
   return t;
 }
 

@@ -44,7 +44,7 @@ TEST_F(TrackCuda, NetworksAreThoseOfTheCpu) {
   track_case c = bent_case();
   c.seeds.clear();
   c.regions = 3;
-  c.how.network = true;
+  c.how.connectome = true;
   for (std::uint32_t region = 1; region <= 3; ++region)
     for (int y = 3; y < 9; ++y) {
       c.set_marks(3 * static_cast<int>(region), y, 5, region << mark::region);

@@ -164,14 +164,14 @@ track_case bent_case_with_conditions(int combination) {
   track_case c = bent_case();
   for (int y = 1; y < 11; ++y)
     for (int z = 1; z < 10; ++z) {
-      c.set_marks(10, y, z, 1u << mark::first_waypoint);
-      c.set_marks(3, y, z, 2u << mark::first_waypoint);
-      if (y > 8) c.set_marks(7, y, z, mark::avoid);
+      c.set_marks(10, y, z, 1u << mark::first_include);
+      c.set_marks(3, y, z, 2u << mark::first_include);
+      if (y > 8) c.set_marks(7, y, z, mark::exclude);
       if (z > 7) c.set_marks(8, y, z, mark::stop);
     }
-  c.how.waypoints = combination == 0 ? 0 : 2;
-  c.how.avoid = (combination & 1) != 0;
-  c.how.rule = combination == 2 || combination == 3 ? waypoint_rule::one : waypoint_rule::all;
+  c.how.includes = combination == 0 ? 0 : 2;
+  c.how.exclude = (combination & 1) != 0;
+  c.how.rule = combination == 2 || combination == 3 ? include_rule::one : include_rule::all;
   c.how.each_half = combination == 3;
   c.how.ordered = combination == 4;
   return c;

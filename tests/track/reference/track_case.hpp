@@ -63,8 +63,8 @@ case_counts no_counts(const track_case& c);
 /// Two fibres per sample that bend and cross, with directions that scatter from sample to sample. Twelve seeds.
 track_case bent_case();
 
-/// The same with two waypoint masks, a stop mask and, if `combination` is odd, a mask to avoid. 0: waypoints do not
-/// matter; 2: one is enough; 3: one, by each half for itself; 4: all in order; others: all.
+/// The same with two masks to include, a stop mask and, if `combination` is odd, a mask to exclude. 0: masks to include
+/// do not matter; 2: one is enough; 3: one, by each half for itself; 4: all in order; others: all.
 track_case bent_case_with_conditions(int combination);
 
 }  // namespace voxherd::track

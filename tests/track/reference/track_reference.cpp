@@ -32,11 +32,11 @@ class drawing {
   reference_streamline run() {
     reference_streamline s;
     start_ = draw_start();
-    s.half[0].passed.assign(c_.how.waypoints, false);
+    s.half[0].passed.assign(c_.how.includes, false);
     follow(0, s.half[0]);
     const fate first = judge_half(s.half[0]);
-    const bool forgotten = s.half[0].avoided || (c_.how.ordered && s.half[0].out_of_order);
-    s.half[1].passed = forgotten || c_.how.each_half ? std::vector<bool>(c_.how.waypoints) : s.half[0].passed;
+    const bool forgotten = s.half[0].excluded || (c_.how.ordered && s.half[0].out_of_order);
+    s.half[1].passed = forgotten || c_.how.each_half ? std::vector<bool>(c_.how.includes) : s.half[0].passed;
     follow(1, s.half[1]);
     const fate second = judge_half(s.half[1]);
     s.counted[1] = second == fate::yes;
@@ -150,10 +150,10 @@ class drawing {
   }
 
   void test_masks(std::uint32_t marks, bool is_start, reference_half& h) const {
-    if ((marks & mark::avoid) != 0 && !(is_start && c_.how.ignore_first_step)) h.avoided = true;
+    if ((marks & mark::exclude) != 0 && !(is_start && c_.how.ignore_first_step)) h.excluded = true;
     if (is_start) return;
     for (std::size_t k = 0; k < h.passed.size(); ++k) {
-      if ((marks >> (mark::first_waypoint + static_cast<int>(k)) & 1u) == 0) continue;
+      if ((marks >> (mark::first_include + static_cast<int>(k)) & 1u) == 0) continue;
       for (std::size_t before = 0; before < k; ++before) h.out_of_order = h.out_of_order || !h.passed[before];
       h.passed[k] = true;
     }
@@ -212,12 +212,12 @@ class drawing {
 
   fate judge_half(const reference_half& h) const {
     const walk_settings& how = c_.how;
-    if (h.avoided || static_cast<std::int32_t>(h.points.size()) - 1 < how.min_steps) return fate::no;
-    if (how.network && !h.other_region) return fate::no;
-    if (how.waypoints == 0) return fate::yes;
+    if (h.excluded || static_cast<std::int32_t>(h.points.size()) - 1 < how.min_steps) return fate::no;
+    if (how.connectome && !h.other_region) return fate::no;
+    if (how.includes == 0) return fate::yes;
     const auto passed = static_cast<std::uint32_t>(std::count(h.passed.begin(), h.passed.end(), true));
     if (passed == 0 || (how.ordered && h.out_of_order)) return fate::no;
-    if (how.rule == waypoint_rule::one || passed == how.waypoints) return fate::yes;
+    if (how.rule == include_rule::one || passed == how.includes) return fate::yes;
     return how.each_half ? fate::no : fate::later;
   }
 

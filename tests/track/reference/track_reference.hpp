@@ -10,8 +10,8 @@ namespace voxherd::track {
 
 struct reference_half {
   std::vector<std::array<double, 3>> points;  ///< in voxels; the first one is the start
-  bool avoided = false, out_of_order = false, other_region = false;
-  std::vector<bool> passed;  ///< waypoints so far
+  bool excluded = false, out_of_order = false, other_region = false;
+  std::vector<bool> passed;  ///< masks to include so far
 };
 
 struct reference_streamline {

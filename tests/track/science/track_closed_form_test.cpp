@@ -73,31 +73,31 @@ TEST(TrackClosedForm, AStopMaskEndsAHalfAtItsFirstPointThereButNotAtTheSeed) {
 
 TEST(TrackClosedForm, AnAvoidedMaskRejectsOnlyTheHalfThatTouchesIt) {
   track_case c = straight_case();
-  c.set_marks(20, 2, 2, mark::avoid);
-  c.how.avoid = true;
+  c.set_marks(20, 2, 2, mark::exclude);
+  c.how.exclude = true;
   const case_counts counts = count_on_cpu(c, 100, 100, 1);
   EXPECT_EQ(counts.accepted[0], 100u);
   EXPECT_EQ(counts.density[c.index(17, 2, 2)], 0u);
   EXPECT_EQ(counts.density[c.index(13, 2, 2)], 100u);
-  c.set_marks(15, 2, 2, mark::avoid);  // the seed itself
+  c.set_marks(15, 2, 2, mark::exclude);  // the seed itself
   EXPECT_EQ(count_on_cpu(c, 100, 100, 1).accepted[0], 0u);
 }
 
 TEST(TrackClosedForm, WaypointsOnBothSidesNeedBothHalves) {
   track_case c = straight_case();
-  c.set_marks(10, 2, 2, 1u << mark::first_waypoint);
-  c.set_marks(20, 2, 2, 2u << mark::first_waypoint);
-  c.how.waypoints = 2;
+  c.set_marks(10, 2, 2, 1u << mark::first_include);
+  c.set_marks(20, 2, 2, 2u << mark::first_include);
+  c.how.includes = 2;
   EXPECT_EQ(count_on_cpu(c, 100, 100, 1).accepted[0], 100u);
   c.how.each_half = true;
   EXPECT_EQ(count_on_cpu(c, 100, 100, 1).accepted[0], 0u);
-  c.how.rule = waypoint_rule::one;
+  c.how.rule = include_rule::one;
   EXPECT_EQ(count_on_cpu(c, 100, 100, 1).accepted[0], 100u);
   c.how.each_half = false;
-  c.set_marks(10, 1, 2, 4u << mark::first_waypoint);  // beside the line
-  c.how.waypoints = 3;
+  c.set_marks(10, 1, 2, 4u << mark::first_include);  // beside the line
+  c.how.includes = 3;
   EXPECT_EQ(count_on_cpu(c, 100, 100, 1).accepted[0], 100u);
-  c.how.rule = waypoint_rule::all;
+  c.how.rule = include_rule::all;
   EXPECT_EQ(count_on_cpu(c, 100, 100, 1).accepted[0], 0u);
 }
 
@@ -105,9 +105,9 @@ TEST(TrackClosedForm, OrderedWaypointsPassOnlyInTheirOrder) {
   track_case c = straight_case();
   c.seeds.clear();
   c.add_seed(1, 2, 2);
-  c.set_marks(10, 2, 2, 1u << mark::first_waypoint);
-  c.set_marks(20, 2, 2, 2u << mark::first_waypoint);
-  c.how.waypoints = 2;
+  c.set_marks(10, 2, 2, 1u << mark::first_include);
+  c.set_marks(20, 2, 2, 2u << mark::first_include);
+  c.how.includes = 2;
   c.how.ordered = true;
   EXPECT_EQ(count_on_cpu(c, 100, 100, 1).accepted[0], 100u);
   c.seeds.clear();

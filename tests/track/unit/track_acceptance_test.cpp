@@ -19,18 +19,17 @@ TEST(TrackAcceptance, CountsTheHalvesOfEveryCombination) {
         << static_cast<int>(r.first) << ", " << static_cast<int>(r.second);
 }
 
-TEST(TrackAcceptance, JudgesByWaypoints) {
+TEST(TrackAcceptance, JudgesByTheIncludeRule) {
   struct row {
-    waypoint_rule rule;
+    include_rule rule;
     bool each_half;
     half_fate none, some, all;
   };
   for (const row& r :
-       {row{waypoint_rule::all, false, reject, wait, accept}, row{waypoint_rule::all, true, reject, reject, accept},
-        row{waypoint_rule::one, false, reject, accept, accept},
-        row{waypoint_rule::one, true, reject, accept, accept}}) {
+       {row{include_rule::all, false, reject, wait, accept}, row{include_rule::all, true, reject, reject, accept},
+        row{include_rule::one, false, reject, accept, accept}, row{include_rule::one, true, reject, accept, accept}}) {
     walk_settings how;
-    how.waypoints = 3;
+    how.includes = 3;
     how.rule = r.rule;
     how.each_half = r.each_half;
     half_record half;
@@ -42,22 +41,22 @@ TEST(TrackAcceptance, JudgesByWaypoints) {
   }
 }
 
-TEST(TrackAcceptance, AvoidedShortUnconnectedAndUnorderedHalvesAreRejected) {
+TEST(TrackAcceptance, ExcludedShortUnconnectedAndUnorderedHalvesAreRejected) {
   for (int bits = 0; bits < 32; ++bits) {
-    const bool avoided = (bits & 1) != 0, is_short = (bits & 2) != 0, alone = (bits & 4) != 0,
+    const bool excluded = (bits & 1) != 0, is_short = (bits & 2) != 0, alone = (bits & 4) != 0,
                unordered = (bits & 8) != 0, order_matters = (bits & 16) != 0;
     walk_settings how;
-    how.network = true;
+    how.connectome = true;
     how.min_steps = 10;
-    how.waypoints = 2;
+    how.includes = 2;
     how.ordered = order_matters;
     half_record half;
-    half.avoided = avoided;
+    half.excluded = excluded;
     half.steps = is_short ? 9 : 10;
     half.other_region = !alone;
     half.out_of_order = unordered;
     half.passed = 3;
-    const bool rejected = avoided || is_short || alone || (unordered && order_matters);
+    const bool rejected = excluded || is_short || alone || (unordered && order_matters);
     EXPECT_EQ(judge(half, how), rejected ? reject : accept) << bits;
   }
 }

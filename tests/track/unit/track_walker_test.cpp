@@ -77,7 +77,7 @@ TEST(TrackWalker, CountsAreThoseOfTheReferenceUnderEveryCondition) {
     c.how.min_steps = variant == 5 ? 12 : 0;
     c.how.half_weight_ends = variant == 6;
     c.how.stop_by_fraction = variant == 7;
-    if (variant == 7) c.how.rule = waypoint_rule::one;
+    if (variant == 7) c.how.rule = include_rule::one;
     const case_counts found = count_on_cpu(c, 60, 100, 1), expected = count_reference(c, 60);
     expect_close(found.density, expected.density);
     expect_close(found.length, expected.length);
@@ -90,7 +90,7 @@ TEST(TrackWalker, NetworkCountsAreThoseOfTheReference) {
   track_case c = bent_case();
   c.seeds.clear();
   c.regions = 3;
-  c.how.network = true;
+  c.how.connectome = true;
   for (std::uint32_t region = 1; region <= 3; ++region)
     for (int y = 3; y < 9; ++y)
       for (int z = 3; z < 8; ++z) {
@@ -144,10 +144,10 @@ TEST(TrackWalker, TheFirstStepAndFibreAreThoseOfTheReference) {
   track_case c = bent_case();
   for (float& step : c.how.step_voxels) step *= 2;  // most first steps leave the seed's voxel
   for (int z = 4; z < 7; ++z) {
-    c.set_marks(6, 5, z, mark::avoid);
+    c.set_marks(6, 5, z, mark::exclude);
     c.set_marks(6, 7, z, mark::stop);
   }
-  c.how.avoid = true;
+  c.how.exclude = true;
   c.how.start_fibre = 2;
   c.how.ignore_first_step = true;
   const case_counts found = count_on_cpu(c, 60, 100, 1), expected = count_reference(c, 60);
@@ -190,8 +190,8 @@ TEST(TrackWalker, TargetsOfEachSeedAndDirectionsAreThoseOfTheReference) {
 TEST(TrackWalker, CountsAreTheSameForAnyGroupsAndThreads) {
   track_case c = bent_case();
   for (int y = 1; y < 11; ++y)
-    for (int z = 1; z < 10; ++z) c.set_marks(10, y, z, 1u << mark::first_waypoint);
-  c.how.waypoints = 1;
+    for (int z = 1; z < 10; ++z) c.set_marks(10, y, z, 1u << mark::first_include);
+  c.how.includes = 1;
   const case_counts all_at_once = count_on_cpu(c, 50, 600, 1);
   EXPECT_GT(all_at_once.walked, 0u);
   for (const auto& [per_group, threads] : {std::pair{1u, 1}, {7u, 3}, {50u, 2}, {64u, 5}, {599u, 2}})
