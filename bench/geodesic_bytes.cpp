@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bench/geodesic_bytes_reader.hpp"
+#include "kernels/geodesic/forms.hpp"
 #include "kernels/geodesic/ray_tracer.hpp"
 
 namespace voxherd::bench {

@@ -7,7 +7,7 @@
 
 #include "kernels/connect/flow.hpp"
 #include "kernels/connect/lattice_builder.hpp"
-#include "kernels/connect/readings.hpp"
+#include "kernels/connect/path.hpp"
 #include "kernels/device/each_cpu.hpp"
 #include "tests/connect/support/connect_case.hpp"
 
