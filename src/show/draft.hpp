@@ -29,7 +29,7 @@ struct draft {
   std::vector<std::uint64_t> voxels;  ///< that were processed, each once
   std::vector<std::uint64_t> fitted;  ///< of these, the ones that have values
   mosaic slices;                      ///< in which maps are shown
-  const char* item_word = "items";    ///< what an item without a map is: "fibres"
+  const char* item_word = "items";    ///< what an item without a map is: "paths"
   page out;
 
   void warn(std::string text);

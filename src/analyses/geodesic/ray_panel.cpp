@@ -117,7 +117,7 @@ std::string send_traced(const traced_rays& t, std::uint32_t voxel) {
                                          {"along", json::array()},
                                          {"seeds", t.seeds},
                                          {"accepted", t.accepted()},
-                                         {"counts", counts_as_json(t.counts).at("fibres")},
+                                         {"counts", counts_as_json(t.counts).at("paths")},
                                          {"seconds", t.seconds}});
   view::append(block, std::vector<std::uint32_t>(t.offsets.begin(), t.offsets.end()));
   view::append(block, t.position_mm);

@@ -35,7 +35,7 @@ void warn_about_drift(result_draft& d) {
   const auto above = std::count_if(drift.begin(), drift.end(), [](float v) { return !(v <= max_drift); });
   if (above > 0)
     d.warn(
-        fmt::format("The energy, which a geodesic keeps, changes by more than {:.0f} % along {} of {} fibres; use a "
+        fmt::format("The energy, which a geodesic keeps, changes by more than {:.0f} % along {} of {} paths; use a "
                     "smaller --step, or --max-drift.",
                     100 * max_drift, above, drift.size()));
 }
@@ -68,10 +68,10 @@ void write_geodesic_chapter(result_draft& d) {
   }
   d.add_section("Distributions");
   for (const char* name : {"length_mm", "measure", "mean_FA", "weakest", "drift"}) add_histogram(d, name);
-  add_counts(d, "fibres", "Outcome of fibres",
-             "What became of all fibres that were traced. Only accepted ones, or the best of them, are in the result.");
+  add_counts(d, "paths", "Outcome of paths",
+             "What became of all paths that were traced. Only accepted ones, or the best of them, are in the result.");
   add_counts(d, "rays_ended_by", "Why rays ended",
-             "Each ray has one reason. A fibre has one ray, or two from the same seed.");
+             "Each ray has one reason. A path has one ray, or two from the same seed.");
 }
 
 }  // namespace
