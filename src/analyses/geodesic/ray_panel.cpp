@@ -39,9 +39,9 @@ geodesic_request stored_geodesic_request(const result_reader& r) {
 /// Every ray (fibre of one or two rays) of the seeds in a voxel, ranked: the accepted ones first, the best measure
 /// first, as a run ranks them.
 struct traced_rays {
-  std::uint64_t seeds = 0;             ///< of the run, in the voxel
+  std::uint64_t seeds = 0;             ///< number of the run's seeds in the voxel
   std::vector<scored_fibre> rays;      ///< regions: numbers of targets, as in pass one
-  std::vector<std::uint64_t> offsets;  ///< of the first point of each, then the number of points
+  std::vector<std::uint64_t> offsets;  ///< first point of each ray, then the number of points
   std::vector<float> position_mm;      ///< three numbers per point
   fibre_counts counts;
   double seconds = 0;  ///< without the preparation
@@ -139,7 +139,7 @@ class ray_tracer final : public view::ray_panel {
  private:
   struct prepared {
     geodesic_inputs inputs;
-    std::vector<std::uint64_t> seed_voxels;  ///< of each seed, increasing
+    std::vector<std::uint64_t> seed_voxels;  ///< voxel of each seed, increasing
     std::unique_ptr<tensor_field::field> field;
     std::unique_ptr<geodesic::tracker> tracker;
   };

@@ -321,6 +321,7 @@ class Numbers(ReportJobs):
         self.assertAlmostEqual(numbers["voxels_with_paths"] / len(counts), 1, delta=0.02)
         self.assertAlmostEqual(numbers["max_paths_in_voxel"] / max(counts.values()), 1, delta=0.05)
         self.assertGreater(Page(html).picture("paths in").max(), 0)
+        self.assertNotIn("fibres", Page(html).text)
 
     def test_an_unfinished_result_shows_its_finished_batches_and_says_so(self):
         run("tensor", *self.series, "--backend", "cpu", "--threads", "1", "--quiet", "--batch", "200", "--out",
