@@ -79,7 +79,7 @@ std::string zsh_completion(std::span<const command* const> commands) {
     for (const option_spec& spec : c->options()) text += fmt::format("      {} \\\n", zsh_argument(spec));
     text += "      '--help[print the help]' '*:file:_files' ;;\n";
   }
-  // As an installed file, this is the text of the function on its first call.
+  // In an installed file, this is the text of the function on its first call.
   return text +
          "  esac\n}\n"
          "if [[ $funcstack[1] == _voxherd ]]; then _voxherd \"$@\"; else compdef _voxherd voxherd; fi\n";

@@ -22,7 +22,7 @@ bool is_something(const option_value& value) {
       value);
 }
 
-/// Of some options, those that are given.
+/// The ones of `names` that are given.
 std::vector<std::string> given_of(const std::vector<std::string>& names, const given_options& given) {
   std::vector<std::string> found;
   for (const std::string& name : names)

@@ -30,7 +30,7 @@ template <class Inputs>
 struct step_output {
   struct dependence {
     output_layout layout = output_layout::items;
-    std::vector<std::uint64_t> (*shape)(const Inputs&) = nullptr;  ///< of one item, if `width` is 0
+    std::vector<std::uint64_t> (*shape)(const Inputs&) = nullptr;  ///< the shape of one item, if `width` is 0
     bool (*when)(const Inputs&) = nullptr;                         ///< whether it exists; null: always
     std::string (*unit)(const Inputs&) = nullptr;                  ///< instead of the table's
   };

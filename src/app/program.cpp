@@ -118,7 +118,7 @@ exit_status dispatch_and_print(session& s, const program_parts& program, const s
     const exit_status status = dispatch(s, program, words);
     finish_output();
     return status;
-  } catch (const std::system_error& e) {  // of fmt::print
+  } catch (const std::system_error& e) {  // fmt::print throws it
     if (std::ferror(stdout) == 0) throw;
     fail_output(e.code().message());
   }

@@ -52,7 +52,7 @@ export_plan plan_derivatives(const result_volumes& result, const bids_place& pla
   if (has_listed_maps(views)) return plan_listed_maps(views, result, place);
   if (has_fibres(result.result())) return plan_bids_tracts(result, place, views.bids.method);
   throw failure(exit_status::bad_data,
-                fmt::format("{}: --to bids: is a result of {}, expected one of {}, or one with fibres or a connectome; "
+                fmt::format("{}: --to bids: is a result of {}, expected one of {}, or one with paths or a connectome; "
                             "use --to nifti for the maps of any result",
                             result.result().path(), result.result().analysis_name(), analyses_with_names()));
 }

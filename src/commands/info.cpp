@@ -121,7 +121,7 @@ void print_result(const result_reader& r, bool verbose) {
   const bool has_points = !r.point_offsets().empty();
   const bool has_maps = std::any_of(r.outputs().begin(), r.outputs().end(),
                                     [](const output_spec& o) { return o.layout == output_layout::volume; });
-  const char* const item = has_points ? "fibre" : has_maps ? "voxel" : "row";
+  const char* const item = has_points ? "path" : has_maps ? "voxel" : "row";
   std::string items = counted(r.item_voxels().size(), item);
   if (has_points) items += " with " + counted(r.point_count(), "point");
   if (has_maps) items += " in the mask";

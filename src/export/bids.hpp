@@ -38,7 +38,7 @@ struct bids_place {
   std::string folder;                ///< "sub-01/ses-a/dwi"
   std::string name;                  ///< the source's entities: "sub-01_ses-a_run-1_space-ACPC"
   std::vector<std::string> sources;  ///< URIs, besides the result's inputs that are in BIDS data sets
-  bool half_positions = false;       ///< of fibres
+  bool half_positions = false;       ///< points of paths in 16 bits
 };
 
 using bids_json = nlohmann::ordered_json;

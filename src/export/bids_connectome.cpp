@@ -47,7 +47,7 @@ std::string parcellation_name(const nlohmann::json& provenance) {
   return "";
 }
 
-/// Of the parcellation's entities seg, atlas or desc, else of its file's name.
+/// The value of the parcellation's entity seg, atlas or desc, else a label from its file's name.
 std::string segmentation_label(const std::string& parcellation) {
   for (const char* entity : {"seg", "atlas", "desc"})
     if (const std::string value = entity_value(parcellation, entity); !value.empty()) return value;

@@ -41,7 +41,7 @@ class result_fibres final : public fibre_source {
   std::unique_ptr<result_reader> own_;  ///< null for a result that was given
   const result_reader& result_;
   std::optional<std::vector<std::uint64_t>> items_;  ///< none: all
-  std::vector<std::uint64_t> offsets_;               ///< of `items_`
+  std::vector<std::uint64_t> offsets_;               ///< offsets of the points of `items_`
   std::vector<fibre_array> fibre_arrays_, point_arrays_;
 };
 

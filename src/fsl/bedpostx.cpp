@@ -208,7 +208,7 @@ std::string require_file(const std::optional<std::string>& found, const std::str
 subject_files find_files(const bedpostx_request& request) {
   subject_files f;
   fs::path folder = fs::absolute(request.subject).lexically_normal();
-  if (folder.filename().empty()) folder = folder.parent_path();  // of "subject/"
+  if (folder.filename().empty()) folder = folder.parent_path();  // "subject/" has an empty name
   f.folder = folder.string();
   f.out = f.folder + ".bedpostX";
   f.is_started = fs::exists(result_path(f)) || fs::exists(unfinished_path(result_path(f)));

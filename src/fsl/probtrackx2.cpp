@@ -28,9 +28,9 @@ struct probtrackx2_request : track_request {
   bool force_dir = false;
   bool density = false, distance_corrected = false, mean_lengths = false, to_targets = false;
   bool matrix_of_seeds = false, matrix_of_mask = false, matrix_of_pairs = false;  ///< FSL's matrices 1, 2, 3
-  std::string mask2, mask3, columns3;  ///< of the matrices 2 and 3; "" for none
+  std::string mask2, mask3, columns3;  ///< masks of the matrices 2 and 3; "" for none
   double min_length1_mm = 0, min_length3_mm = 0;
-  std::int32_t points = 2000;              ///< of both halves together
+  std::int32_t points = 2000;              ///< points of both halves together
   float min_cosine = 0.2f;                 ///< between two steps
   std::string inverse_transform;           ///< only checked: a matrix is inverted
   std::vector<std::string> no_difference;  ///< options of FSL
@@ -188,7 +188,8 @@ double angle_degrees(float cosine) {
 /// The request for track, with the images of its lists.
 track_request make_track_request(const probtrackx2_request& request, const std::string& folder) {
   track_request r = request;
-  if (r.ordered && find_mask_files(r.includes, "include").size() < 2) r.ordered = false;  // as for XTRACT
+  // XTRACT passes --ordered with one mask too.
+  if (r.ordered && find_mask_files(r.includes, "include").size() < 2) r.ordered = false;
   r = with_mask_files(r);
   if (r.connectome.size() == 1)
     option::refuse(
@@ -206,7 +207,7 @@ track_request make_track_request(const probtrackx2_request& request, const std::
   return r;
 }
 
-/// As FSL, unless a run is to be continued.
+/// Chooses the folder as FSL does, unless a run is to be continued.
 std::string choose_folder(const probtrackx2_request& request) {
   std::string folder = request.dir;
   if (request.force_dir || request.run.resume) return folder;

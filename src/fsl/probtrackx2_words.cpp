@@ -31,7 +31,7 @@ constexpr flag flags[] = {
   {"--samples", "-s", meaning::value, "--samples"},
   {"--mask", "-m", meaning::value, "--mask"},
   {"--seed", "-x", meaning::value, "--seed-image"},  // --network with it
-  {"--network", "", meaning::given, "--network-masks"},  // of --seed
+  {"--network", "", meaning::given, "--network-masks"},  // goes with --seed
   {"--dir", "", meaning::value, "--dir"},
   {"--forcedir", "", meaning::given, "--forcedir"},
   {"--out", "-o", meaning::value, "--file-name"},

@@ -29,24 +29,26 @@ void require(const std::string& path, const char* option, const char* what) {
 const option_table<dwi_request>& dwi_options() {
   using T = dwi_request;
   static const option_table<T> table = option_table<T>().group(
-      "Input",
-      {{"dwi",
-        &T::dwi,
-        text_kind::file,
-        {.text = "diffusion-weighted series, NIfTI (.nii or .nii.gz)", .required = true}},
-       {"bvals",
-        &T::bvals,
-        text_kind::file,
-        {.text = "b-values in s/mm2, one per volume (FSL layout)", .required = true}},
-       {"bvecs",
-        &T::bvecs,
-        text_kind::file,
-        {.text = "gradient directions, 3xN or Nx3 (FSL layout and frame)", .required = true}},
-       {"mask",
-        &T::mask,
-        text_kind::file,
-        {"mask of the voxels to process; without it, those with a positive b=0 mean"}},
-       {"grad-dev", &T::gradient_deviation, text_kind::file, {"gradient deviation, 9 volumes (HCP's grad_dev)"}}});
+      "Input", {{"dwi",
+                 &T::dwi,
+                 text_kind::file,
+                 {.text = "diffusion-weighted series, NIfTI (.nii or .nii.gz)", .required = true}},
+                {"bvals",
+                 &T::bvals,
+                 text_kind::file,
+                 {.text = "b-values in s/mm2, one per volume (FSL layout)", .required = true}},
+                {"bvecs",
+                 &T::bvecs,
+                 text_kind::file,
+                 {.text = "gradient directions, 3xN or Nx3 (FSL layout and frame)", .required = true}},
+                {"mask",
+                 &T::mask,
+                 text_kind::file,
+                 {"mask of the voxels to process; without it, those with a positive b=0 mean"}},
+                {"grad-dev",
+                 &T::gradient_deviation,
+                 text_kind::file,
+                 {"deviation of the gradients from their nominal values, 9 volumes (HCP's grad_dev)"}}});
   return table;
 }
 

@@ -73,7 +73,7 @@ kept_signals keep_signals(const session& s, dwi_series& dwi, const std::vector<s
 
 namespace {
 
-constexpr std::uint64_t batch_items = 32768;  // as in a run; enough for a GPU
+constexpr std::uint64_t batch_items = 32768;  // a run's size; enough for a GPU
 
 /// First item of a rank's share; for rank s.size(), the end.
 std::uint64_t share_begin(const session& s, std::uint64_t items, int rank) {

@@ -18,7 +18,7 @@ namespace voxherd {
 struct map_views {
   const char* output = nullptr;
   const char* note = "";                 ///< how to read it, one sentence; its colours begin at 0
-  const char* bids_parameter = nullptr;  ///< of NAME_model-..._param-PARAMETER_dwimap; null: not written
+  const char* bids_parameter = nullptr;  ///< PARAMETER of NAME_model-..._param-PARAMETER_dwimap; null: not written
 };
 
 /// Its chapter in the report. Without functions: the listed maps, or all maps and distributions.
@@ -32,7 +32,7 @@ enum class bids_input { none, diffusion, dynamic, result };
 /// Files of a series from which `voxherd bids` computes an analysis.
 struct bids_inputs {
   dwi_request series;
-  std::string result;  ///< of the analysis that it needs
+  std::string result;  ///< result of the analysis that it needs
   std::string parcellation, region_names;
 };
 
@@ -83,9 +83,10 @@ struct analysis_views {
 /// In the order of the list.
 std::span<const analysis_views* const> all_analysis_views();
 
-/// Of the analysis that wrote a result: `connect` for connect and connect-paths. An empty one for an unknown analysis.
+/// The views of the analysis that wrote a result: `connect` for connect and connect-paths. An empty one for an unknown
+/// analysis.
 const analysis_views& find_views(const result_reader& r);
-/// By the analysis's own name.
+/// The views of an analysis with this name.
 const analysis_views& find_views(const std::string& analysis);
 
 namespace report {

@@ -34,7 +34,7 @@ struct shell {
   bool is_weighted() const;
 };
 
-/// By increasing b-value.
+/// The shells of a table, by increasing b-value.
 std::vector<shell> find_shells(const gradient_table& table);
 /// The table that is stored in a result; empty if it has none.
 gradient_table stored_gradients(const result_reader& r);

@@ -45,7 +45,7 @@ std::vector<std::uint64_t> voxels_with_values(const result_reader& r, const std:
 }  // namespace
 
 result_draft::result_draft(const result_reader& r) : draft(r.grid()), result(r), items(finished_items(r)) {
-  if (!r.point_offsets().empty()) item_word = "fibres";
+  if (!r.point_offsets().empty()) item_word = "paths";
   if (!has_maps(r)) return;
   voxels.reserve(items.size());
   for (const std::uint64_t i : items) voxels.push_back(r.item_voxels()[i]);

@@ -27,9 +27,9 @@ struct draft {
   image_grid grid;
   grid_view view;
   std::vector<std::uint64_t> voxels;  ///< that were processed, each once
-  std::vector<std::uint64_t> fitted;  ///< of these, the ones that have values
+  std::vector<std::uint64_t> fitted;  ///< the ones among `voxels` that have values
   mosaic slices;                      ///< in which maps are shown
-  const char* item_word = "items";    ///< what an item without a map is: "fibres"
+  const char* item_word = "items";    ///< what an item without a map is: "paths"
   page out;
 
   void warn(std::string text);

@@ -194,36 +194,36 @@ void add_by_measure(result_draft& d, const std::vector<fibre>& fibres, const std
     return std::isfinite(f.value) ? map_colour(colour_map::viridis, (f.value - q.q02) / (q.q98 - q.q02))
                                   : not_finite_colour;
   });
-  d.out.sections.back().figures.push_back({fmt::format("Fibres, coloured by {}", with_unit(measure, o.unit)),
+  d.out.sections.back().figures.push_back({fmt::format("Paths, coloured by {}", with_unit(measure, o.unit)),
                                            picture + colour_bar(colour_map::viridis, q.q02, q.q98, o.unit),
                                            explain(measure, o.meaning),
                                            {},
                                            true});
 }
 
-/// Slices and three views of the number of fibres in each voxel. `what`: "10 of 20 fibres".
+/// Slices and three views of the number of paths in each voxel. `what`: "10 of 20 paths".
 void add_fibre_density(draft& d, const std::vector<fibre>& fibres, const std::string& what) {
   std::vector<float> counts = count_fibres(d.view, fibres);
   std::vector<std::uint64_t> visited;
   for (std::uint64_t v = 0; v < counts.size(); ++v)
     if (counts[v] > 0) visited.push_back(v);
   if (visited.empty()) return;
-  d.out.numbers["voxels_with_fibres"] = visited.size();
-  d.out.numbers["max_fibres_in_voxel"] = *std::max_element(counts.begin(), counts.end());
+  d.out.numbers["voxels_with_paths"] = visited.size();
+  d.out.numbers["max_paths_in_voxel"] = *std::max_element(counts.begin(), counts.end());
   image_draft maps(d.grid);
-  maps.add("fibres", 1, "", "number of fibres in the voxel, each counted once", std::move(counts));
+  maps.add("paths", 1, "", "number of paths in the voxel, each counted once", std::move(counts));
   maps.show(std::move(visited));
   maps.add_section("");
   const map_look look{
       .map = colour_map::viridis, .note = what + ". Bright voxels are in dense bundles.", .is_count = true};
-  add_map(maps, "fibres", look);
-  add_maximum_views(maps, "fibres", look);
+  add_map(maps, "paths", look);
+  add_maximum_views(maps, "paths", look);
   auto& figures = d.out.sections.back().figures;
   for (figure& f : maps.out.sections.back().figures) {
     f.title = "Density: number of " + f.title;
     figures.push_back(std::move(f));
   }
-  d.out.numbers["fibre_mosaic"] = maps.out.numbers.value("mosaic", nlohmann::json());
+  d.out.numbers["path_mosaic"] = maps.out.numbers.value("mosaic", nlohmann::json());
 }
 
 }  // namespace
@@ -240,17 +240,17 @@ void add_fibres(result_draft& d, const std::string& measure) {
   std::vector<fibre> fibres = read_fibres(d, has_measure ? measure : "");
   remove_infinite(fibres);
   if (fibres.empty()) return;
-  d.add_section("Fibres");
-  const std::string what = fmt::format("{} of {}", fibres.size(), counted(d.items.size(), "fibre"));
+  d.add_section("Paths");
+  const std::string what = fmt::format("{} of {}", fibres.size(), counted(d.items.size(), "path"));
   d.out.sections.back().figures.push_back(
-      {"Fibres, coloured by direction",
+      {"Paths, coloured by direction",
        draw_views(fibres, what, [](const fibre& f, std::size_t k) { return segment_colour(f.mm[k - 1], f.mm[k]); }),
        fmt::format("{}. Red: left to right; green: front to back; blue: up and down.", what),
        {},
        true});
   if (has_measure) add_by_measure(d, fibres, measure, what);
   add_fibre_density(d, fibres, what);
-  d.out.numbers["fibres_shown"] = fibres.size();
+  d.out.numbers["paths_shown"] = fibres.size();
 }
 
 }  // namespace voxherd::report

@@ -129,9 +129,9 @@ mosaic plan_mosaic(const grid_view& view, std::span<const std::uint64_t> voxels,
   const std::vector<std::uint64_t> filled = filled_slices(view, voxels, m.through);
   const std::uint64_t affordable = std::max(few_slices, max_pixels / (m.tile_width() * m.tile_height()));
   const std::uint64_t count = std::min({std::uint64_t{filled.size()}, std::uint64_t{slice_limit}, affordable});
-  // In the middles of equal shares.
+  // The slices are in the middles of equal shares.
   for (std::uint64_t i = 0; i < count; ++i) m.slices.push_back(filled[(2 * i + 1) * filled.size() / (2 * count)]);
-  // As wide as 1.7 times the height, and without a nearly empty last row.
+  // The mosaic is as wide as 1.7 times the height, and without a nearly empty last row.
   const double ideal = std::sqrt(1.7 * static_cast<double>(count) * mm(m.down) / mm(m.across));
   m.columns = count;
   if (ideal < static_cast<double>(count)) m.columns = static_cast<std::size_t>(std::max(1.0, std::round(ideal)));

@@ -35,9 +35,9 @@ class grid_view {
 
   std::array<std::uint64_t, 3> size_;
   std::array<double, 3> spacing_mm_;
-  std::array<std::size_t, 3> axis_;            ///< of the file, for each axis of the view
+  std::array<std::size_t, 3> axis_;            ///< the file's axis for each axis of the view
   std::array<bool, 3> backwards_;              ///< for each axis of the view
-  std::array<std::array<double, 3>, 3> unit_;  ///< of the world, for each axis of the file
+  std::array<std::array<double, 3>, 3> unit_;  ///< direction in the world of each axis of the file
   std::array<double, 3> origin_mm_;
   bool is_right_handed_;
 };

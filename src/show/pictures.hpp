@@ -28,7 +28,7 @@ struct colour_range {
   /// The bar, with the numbers at its ends and, for counts, in its middle.
   std::string bar(const std::string& unit) const;
 };
-/// Of a map's values, where the look says nothing.
+/// The range of a map's values, where the look gives none.
 colour_range choose_range(const map_look& look, const distribution& q);
 
 // Each adds a figure to the last section, and its numbers to the page; nothing if the result has no such output. The

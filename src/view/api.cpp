@@ -37,7 +37,7 @@ json describe_page_options() {
 
 /// Those of maps, at equal distances.
 json describe_colours() {
-  constexpr int count = 9;  // of viridis; between them the page is linear, as reports are
+  constexpr int count = 9;  // colours of viridis; between them the page is linear, as reports are
   json colours = json::array();
   for (int i = 0; i < count; ++i)
     colours.push_back(report::map_colour(report::colour_map::viridis, static_cast<double>(i) / (count - 1)));

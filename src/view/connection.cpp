@@ -28,7 +28,7 @@ class stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-/// Both parts of a fibre lead from its voxel to an end: the first one is reversed.
+/// Both parts of a path lead from its voxel to an end: the first one is reversed.
 void append(std::span<const float> to_from, std::span<const float> to_to, fibre_set& f) {
   for (std::size_t p = to_from.size() / 3; p > 0; --p)
     f.position_mm.insert(f.position_mm.end(), to_from.begin() + static_cast<std::ptrdiff_t>(3 * (p - 1)),
@@ -182,7 +182,7 @@ fibre_set connection_solver::trace(const fibre_request& request) {
 }
 
 std::vector<float> trace_least_path(const connect::solver& solver, const region_table& table) {
-  constexpr std::size_t pair = 1;  // of the table of two regions: front 0 at region 1
+  constexpr std::size_t pair = 1;  // entry of the table of two regions: front 0 at region 1
   const auto end = static_cast<connect::path_end>(table.path_end[pair]);
   if (end == connect::path_end::never_reached) return {};
   const connect::path_request request{0, table.best_voxel[pair]};

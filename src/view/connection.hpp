@@ -25,8 +25,8 @@ struct connection {
   std::vector<float> path_mm;  ///< the least-cost path, from the end `to` to `from`, three numbers per point
   double path_FA = 0;          ///< mean along it; NaN without a path
   double field_seconds = 0;    ///< 0 if the metric is that of the connection before
-  double device_seconds = 0;   ///< of the two fronts
-  double front_seconds = 0;    ///< with everything around them
+  double device_seconds = 0;   ///< device time of the two fronts
+  double front_seconds = 0;    ///< time of the fronts with everything around them
   double pathway_seconds = 0;
 };
 
@@ -36,11 +36,11 @@ connection_request make_connection_request(const asked_connection& asked, const 
 /// A newer request has replaced this one.
 struct replaced {};
 
-/// Least-cost paths as fibres.
+/// Least-cost paths.
 struct fibre_set {
-  std::vector<std::uint64_t> offsets{0};  ///< of the first point of each
+  std::vector<std::uint64_t> offsets{0};  ///< first point of each path
   std::vector<float> position_mm;         ///< three numbers per point
-  std::vector<float> cost;                ///< of each fibre
+  std::vector<float> cost;                ///< cost of each path
 };
 
 /// Solves for connections, with what they have in common kept: tensors, the field of the last metric, its solver on the
@@ -53,7 +53,7 @@ class connection_solver {
 
   const connect_inputs& inputs() const { return in_; }
   const connect_request& request() const { return request_; }
-  const std::vector<float>& FA() const { return FA_; }  ///< of inputs().voxels
+  const std::vector<float>& FA() const { return FA_; }  ///< one value for each of inputs().voxels
   const std::optional<label_image>& parcellation() const { return parcellation_; }
   std::string unit() const { return cost_unit(in_.options.how); }
 
@@ -61,7 +61,7 @@ class connection_solver {
   const connection& solve(const connection_request& request, std::function<bool()> is_replaced = {});
   /// The last one. Throws failure (usage) if there is none.
   const connection& last() const;
-  /// Of the last connection. Throws failure (usage) if it is not the one that the request means.
+  /// Traces paths of the last connection. Throws failure (usage) if it is not the one that the request means.
   fibre_set trace(const fibre_request& request);
   /// Voxels of its pathway, as indices of inputs().voxels. Throws as above.
   std::vector<std::uint32_t> pathway_voxels(std::uint64_t connection, double epsilon) const;

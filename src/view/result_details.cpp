@@ -55,7 +55,7 @@ http_answer result_details::save_trx(const fibre_choice& choice) {
   const result_fibres chosen(*data_.result(), fibres_->choose(choice));
   if (chosen.points() > max_points)
     throw failure(exit_status::bad_data, fmt::format("{} points are more than the {} that the page saves; use voxherd "
-                                                     "export, or choose fewer fibres",
+                                                     "export, or choose fewer paths",
                                                      chosen.points(), max_points));
   return binary_answer(make_trx(chosen));
 }

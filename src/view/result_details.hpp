@@ -44,7 +44,7 @@ class result_details {
   const shown_data& data_;
   const page_grid& grid_;
   std::unique_ptr<voxel_panel> voxels_;  ///< made at the first request
-  std::optional<fibre_chooser> fibres_;  ///< of a result with fibres
+  std::optional<fibre_chooser> fibres_;  ///< only for a result with paths
   ray_panel* rays_;
 };
 

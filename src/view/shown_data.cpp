@@ -108,7 +108,7 @@ void shown_data::list_outputs() {
           {components == 1 ? o.name : fmt::format("{} {}", o.name, c + 1), o.unit, o.meaning, o.name, components, c});
   }
   if (maps_.empty() && has_streamlines(*result_))
-    maps_.push_back({"density", "", "number of fibres in the voxel, each counted once", "", 1, 0});
+    maps_.push_back({"density", "", "number of paths in the voxel, each counted once", "", 1, 0});
 }
 
 void shown_data::list_volumes() {

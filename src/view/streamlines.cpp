@@ -207,7 +207,7 @@ class temporary_folder {
 
 std::string make_trx(const fibre_source& fibres) {
   const temporary_folder folder;
-  const std::string path = folder.file("fibres.trx");
+  const std::string path = folder.file("paths.trx");
   write_trx(fibres, path);
   std::ifstream file(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};

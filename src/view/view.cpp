@@ -46,7 +46,7 @@ const option_table<view_request>& view_options() {
       {"bvecs", &T::bvecs, text_kind::file,
        {.text = "gradient directions of a series", .standard = "SERIES.bvec, else bvecs beside it", .needs = "bvals"}},
       {"mask", &T::mask, text_kind::file,
-       {.text = "voxels of a series or of tensors", .standard = "the result's; series: nodif_brain_mask.nii.gz beside it"}},
+       {.text = "mask of the voxels of a series or of tensors", .standard = "the result's; series: nodif_brain_mask.nii.gz beside it"}},
       {"within", &T::within, text_kind::file, {"mask that paths stay in, e.g. white matter"}},
       {"parcellation", &T::parcellation, text_kind::file,
        {.text = "regions that can be chosen as ends", .standard = "those of the result's connectome"}},

@@ -14,7 +14,7 @@ namespace voxherd::report {
 
 namespace {
 
-constexpr double min_fraction = 0.05;  // as FSL's viewers and probtrackx2
+constexpr double min_fraction = 0.05;  // the limit of FSL's viewers and probtrackx2
 
 int count_fibres(const draft& d) {
   int n = 0;

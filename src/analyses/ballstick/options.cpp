@@ -46,32 +46,32 @@ const option_table<ballstick_model_request>& ballstick_model_options() {
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .group("Model", {
-      {"fibres", &T::fibres, range{1, ballstick::max_fibres}, {.text = "number of fibres per voxel", .stored = always}},
+      {"fibres", &T::fibres, range{1, ballstick::max_fibres}, {.text = "largest number of fibres in a voxel", .stored = always}},
       {"model", &T::model, range{1, 3},
-       {.text = "1: one diffusivity; 2: Gamma-distributed diffusivity; 3: zeppelins", .stored = always}},
+       {.text = "diffusion along fibres: 1: one diffusivity; 2: a Gamma distribution of diffusivities; 3: as 2, and across fibres too (zeppelins)", .stored = always}},
       {"noise", &T::noise, {{"gaussian", noise_model::gaussian}, {"rician", noise_model::rician}},
-       {.text = "noise model", .stored = always}},
+       {.text = "distribution of the noise in the signal", .stored = always}},
       {"ard-weight", &T::relevance_weight, range{0, 1000},
-       {.text = "weight of the relevance prior (automatic relevance determination)", .stored = always, .paper = true}},
-      {"no-ard", &T::no_relevance, {.text = "use no relevance prior", .stored = always}},
-      {"all-ard", &T::all_relevance, {.text = "use the relevance prior on the first fibre too", .stored = always}},
-      {"f0", &T::unattenuated, {.text = "add a compartment without attenuation", .stored = always}},
+       {.text = "weight of the relevance prior, which removes fibres that the data do not support (automatic relevance determination)", .stored = always, .paper = true}},
+      {"no-ard", &T::no_relevance, {.text = "no relevance prior: also keep fibres that the data do not support", .stored = always}},
+      {"all-ard", &T::all_relevance, {.text = "let the relevance prior remove the first fibre too", .stored = always}},
+      {"f0", &T::unattenuated, {.text = "add a signal that diffusion does not attenuate", .stored = always}},
       {"f0-ard", &T::unattenuated_relevance,
-       {.text = "use the relevance prior on that compartment", .stored = always, .needs = "f0"}},
+       {.text = "let the relevance prior remove that signal where the data do not support it", .stored = always, .needs = "f0"}},
       {"ratio-mean", &T::ratio_mean, range{0.001, 1},
-       {.text = "prior mean of perpendicular over parallel diffusivity", .stored = if_it_applies, .needs = "model=3", .paper = true}},
+       {.text = "expected ratio of the diffusivities across and along a fibre (mean of its prior)", .stored = if_it_applies, .needs = "model=3", .paper = true}},
       {"ratio-std", &T::ratio_std, range{0.0001, 1},
-       {.text = "prior standard deviation of that ratio", .stored = if_it_applies, .needs = "model=3", .paper = true}}})
+       {.text = "standard deviation of that prior", .stored = if_it_applies, .needs = "model=3", .paper = true}}})
     .group("Sampling", {
-      {"burn-in", &T::burn_in_jumps, range{0, max_jumps}, {.text = "jumps before sampling", .stored = always}},
-      {"jumps", &T::sampled_jumps, range{1, max_jumps}, {.text = "jumps while sampling", .stored = always}},
+      {"burn-in", &T::burn_in_jumps, range{0, max_jumps}, {.text = "iterations of the Markov chain (FSL: jumps) before samples are taken", .stored = always}},
+      {"jumps", &T::sampled_jumps, range{1, max_jumps}, {.text = "iterations in which samples are taken", .stored = always}},
       {"sample-every", &T::sample_every, range{1, max_jumps},
-       {.text = "jumps per stored sample, at most --jumps", .stored = always}},
+       {.text = "iterations per stored sample, at most --jumps", .stored = always}},
       {"adapt-every", &T::adapt_every, range{1, max_jumps},
-       {.text = "jumps between adaptations of the step sizes", .stored = always, .paper = true}},
-      {"random-seed", &T::seed, at_least(0), {.text = "random seed", .stored = always}},
+       {.text = "iterations between adjustments of the step sizes", .stored = always, .paper = true}},
+      {"random-seed", &T::seed, at_least(0), {.text = "start of the random numbers; the same one gives the same result", .stored = always}},
       {"all-samples", &T::all_samples,
-       {.text = "also store the samples of S0, d, d_std, R, f0 and tau", .stored = always}}})
+       {.text = "also store the samples of the other parameters: S0, d, d_std, R, f0 and tau", .stored = always}}})
     .at_most_one_of({"no-ard", "all-ard"})
     .check(check_model);
   // clang-format on

@@ -57,7 +57,12 @@ struct arrival_outputs {
        "",
        "mean arrival time in the reached voxels of each region",
        {.shape = regions, .unit = cost}},
-      {"reached", element_type::uint32, 0, "1", "voxels of each region that the front reaches", {.shape = regions}},
+      {"reached",
+       element_type::uint32,
+       0,
+       "1",
+       "number of voxels of each region that the front reaches",
+       {.shape = regions}},
       {"best_voxel",
        element_type::uint32,
        0,
@@ -121,7 +126,7 @@ inline constexpr double max_path_excess = 1.5;
 /// Whether a traced path costs so much more than its arrival time that neither can be relied on. False without a path.
 bool is_detour(float path_cost, float cost);
 
-/// Of the `fronts` that the solver has solved for, at the regions that it was given. `cost_scale`: of the field.
+/// The table of the first `fronts` fronts of the solver, at the regions that it was given. `cost_scale`: the field's.
 region_table make_region_table(const connect::solver& solver, std::size_t fronts, std::size_t regions,
                                float cost_scale);
 
@@ -139,13 +144,13 @@ class front_collector {
 
   /// A batch of arrival_times.
   void add(const batch& fronts, std::span<const std::span<const std::byte>> outputs);
-  /// Of all ranks, on rank 0. Collective.
+  /// Gathers the results of all ranks on rank 0. Collective.
   front_results gather(const session& s);
 
  private:
   const connect_inputs& inputs_;
   int threads_;
-  std::vector<std::uint64_t> fronts_;  ///< of the rows of `own_`
+  std::vector<std::uint64_t> fronts_;  ///< numbers of the fronts in the rows of `own_`
   region_table own_;
   nearest_regions nearest_;
   std::vector<float> arrival_;

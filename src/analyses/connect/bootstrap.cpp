@@ -201,7 +201,7 @@ std::vector<constant> make_constants(const std::vector<replicate_summary>& all, 
           column("cost_high", unit, "upper " + end, [](const auto& r) { return r.high; }),
           column("cost_mean", unit, "mean cost of the replicates", [](const auto& r) { return r.mean; }),
           column("cost_sd", unit, "standard deviation of the replicates' costs", [](const auto& r) { return r.sd; }),
-          column("cost_replicates", "1", "replicates in which a path leads there",
+          column("cost_replicates", "1", "number of replicates in which a path leads there",
                  [](const auto& r) { return static_cast<double>(r.valid); })};
 }
 
@@ -277,7 +277,7 @@ std::vector<constant> interval_constants(const result_reader& step, const connec
                        {replicates},
                        {rows.begin(), rows.end()},
                        cost_unit(in.options.how),
-                       "of the cheapest path in each replicate",
+                       "cost of the least-cost path in each replicate",
                        "pathway"});
   return constants;
 }

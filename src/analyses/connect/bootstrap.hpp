@@ -19,7 +19,7 @@ struct bootstrap_times {
   double fits = 0, fields = 0, set_ups = 0, solves = 0;
   std::uint64_t replicates = 0;
 
-  nlohmann::json as_json() const;  ///< of one replicate
+  nlohmann::json as_json() const;  ///< the mean times of one replicate
 };
 
 struct replicate_outputs {
@@ -38,7 +38,7 @@ struct replicate_outputs {
        "",
        "least arrival time of each region's front in each region; for two ends the least sum of both fronts' times",
        {.shape = costs, .unit = cost}},
-      {"kept", element_type::uint32, 1, "1", "voxels that kept the data's tensor"},
+      {"kept", element_type::uint32, 1, "1", "number of voxels that kept the tensor of the original data"},
   };
 };
 

@@ -54,11 +54,11 @@ std::vector<known_output> make_maps(const nearest_regions& n, const std::vector<
     for (std::int32_t& r : regions) r = r < 0 ? 0 : labels[static_cast<std::size_t>(r)];
     return regions;
   };
-  return {known_map("nearest_region", labels_of(n.first), "1", "label of the region with the cheapest path; 0: none"),
-          known_map("first_cost", n.first_cost, unit, "cost of the path from there; infinite: none"),
-          known_map("second_region", labels_of(n.second), "1",
-                    "label of the region with the second cheapest path; 0: none"),
-          known_map("second_cost", n.second_cost, unit, "cost of the path from there; infinite: none")};
+  return {
+      known_map("nearest_region", labels_of(n.first), "1", "label of the region with the least-cost path; 0: none"),
+      known_map("first_cost", n.first_cost, unit, "cost of the path from there; infinite: none"),
+      known_map("second_region", labels_of(n.second), "1", "label of the region with the second least cost; 0: none"),
+      known_map("second_cost", n.second_cost, unit, "cost of the path from there; infinite: none")};
 }
 
 std::vector<constant> make_matrices(const region_table& t, const std::vector<std::int32_t>& labels,
@@ -81,9 +81,9 @@ std::vector<constant> make_matrices(const region_table& t, const std::vector<std
   list.values.assign(labels.begin(), labels.end());
   return {
       list,
-      matrix("cost", unit, "of the cheapest path from the region (row) to the region (column); infinite: none",
+      matrix("cost", unit, "cost of the least-cost path from the region (row) to the region (column); infinite: none",
              at(t.cost)),
-      matrix("mean_cost", unit, "mean cost of the cheapest path to each of the column's voxels", at(t.mean_cost)),
+      matrix("mean_cost", unit, "mean cost of the least-cost path to each of the column's voxels", at(t.mean_cost)),
       matrix("length_mm", "mm", "length of the cheaper of the paths traced from either region",
              along_path(t.length_mm)),
       matrix("mean_speed", "mm/" + unit, "length_mm over cost; 0 where there is no path",

@@ -48,7 +48,7 @@ struct front_field {
   std::array<std::uint64_t, 3> size{};
   std::array<double, 9> axes_mm{};
   std::array<double, 3> origin_mm{};
-  std::array<std::uint64_t, 3> first_voxel{};  ///< of the image, where this part starts
+  std::array<std::uint64_t, 3> first_voxel{};  ///< the voxel of the image where this part starts
   std::vector<float> tensors;                  ///< (nz, ny, nx, 8) of connect::speed_field
   std::vector<std::uint8_t> inside;            ///< (nz, ny, nx)
   /// A solver's arrival times times this are in the unit of the metric.

@@ -22,12 +22,12 @@ struct connect_inputs {
   tensor_field::tensor_image image;
   std::vector<std::uint8_t> inside;   ///< (nz, ny, nx): 1 where fronts may pass: a tensor, and --within
   std::vector<std::uint64_t> voxels;  ///< their linear indices, increasing
-  std::vector<std::int32_t> labels;   ///< of each region; 1 and 2 for --from and --to
+  std::vector<std::int32_t> labels;   ///< one per region; 1 and 2 for --from and --to
   connect::region_list regions;       ///< their voxels; a region of a parcellation may have none
-  std::vector<std::string> names;     ///< of the regions, from --region-names; empty without
+  std::vector<std::string> names;     ///< the regions' names from --region-names; empty without
   connect_settings options;
   kept_signals signals;          ///< only for a bootstrap
-  nlohmann::json provenance;     ///< of the input files, for run_settings::provenance["inputs"]
+  nlohmann::json provenance;     ///< the input files, for run_settings::provenance["inputs"]
   nlohmann::json configuration;  ///< settings that change the result, for run_settings::configuration
 
   double voxel_mm3() const;

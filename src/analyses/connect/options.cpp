@@ -95,12 +95,12 @@ const option_table<connect_request>& connect_options() {
     .group("Metric", {
       {"metric", &T::metric, {{"inverse", metric_kind::inverse}, {"adjugate", metric_kind::adjugate},
                               {"power", metric_kind::power}, {"jeong", metric_kind::jeong}},
-       {.text = "metric that the tensor D defines (formulas: docs/commands/geodesic.md)", .stored = always}},
+       {.text = "how the diffusion tensor D determines the speed in each direction (formulas: docs/commands/geodesic.md)", .stored = always}},
       {"alpha", &T::alpha, range{0.1, 10},
-       {.text = "exponent of the metric", .defaults = {{"metric=jeong", "3"}, {"", "1"}}, .stored = always,
+       {.text = "exponent of the metric; a larger one slows what is not along a fibre", .defaults = {{"metric=jeong", "3"}, {"", "1"}}, .stored = always,
         .needs = "metric=power|jeong"}},
       {"smooth", &T::smoothing_voxels, range{0, 10},
-       {.text = "standard deviation of log-Euclidean smoothing; 0: none", .unit = "voxels", .stored = always}},
+       {.text = "width (standard deviation) of the log-Euclidean smoothing of the tensors; 0: none", .unit = "voxels", .stored = always}},
       {"max-ratio", &T::max_ratio, range{1, 10000},
        {.text = "largest ratio of the squared speeds along and across fibres; smaller eigenvalues of D are raised", .stored = always}}})
     .group("Solver", {
@@ -112,7 +112,7 @@ const option_table<connect_request>& connect_options() {
        {.text = "order of the differences; 2 only with selling",
         .defaults = {{"scheme=godunov27|hl26", "1"}, {"", "2"}}, .stored = always, .paper = true}},
       {"tolerance", &T::tolerance, range{0, 0.01},
-       {.text = "largest relative change of an arrival time that is ignored", .stored = always, .paper = true}},
+       {.text = "relative change of an arrival time below which it counts as final", .stored = always, .paper = true}},
       {"in-place", &T::in_place, {.text = "faster, but no two runs give the same bytes", .stored = always, .paper = true}}})
     .group("Results", {
       {"epsilon", &T::epsilon, range{0.0001, 10},
@@ -124,9 +124,9 @@ const option_table<connect_request>& connect_options() {
        {.text = "largest number of paths through the pathway", .stored = if_it_applies,
         .needs = "paths, from|from-point"}},
       {"bootstrap", &T::bootstrap, range{0, 10000},
-       {.text = "number of replicates of a wild bootstrap of --dwi, for an interval of every cost; 0: none", .stored = always}},
+       {.text = "number of times that --dwi is resampled (wild bootstrap), for an interval of every cost; 0: none", .stored = always}},
       {"random-seed", &T::random_seed, at_least(0),
-       {.text = "random seed of the bootstrap", .stored = if_it_applies, .needs = "bootstrap"}},
+       {.text = "start of the bootstrap's random numbers; the same one gives the same result", .stored = if_it_applies, .needs = "bootstrap"}},
       {"interval", &T::interval_percent, range{1, 99.9},
        {.text = "percentage of the replicates within the interval", .unit = "%", .stored = if_it_applies,
         .needs = "bootstrap"}},

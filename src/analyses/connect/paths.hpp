@@ -17,16 +17,16 @@ enum class path_form : std::uint32_t {
   through_voxel,  ///< two paths, to the first and the second front
 };
 
-/// A fibre between two regions: the path from a voxel back to the front of one region and, if the fibre passes through
-/// that voxel, also the path back to the front of the second one.
+/// A path between two regions: the part from a voxel back to the front of one region and, if it passes through
+/// that voxel, also the part back to the front of the second one.
 struct planned_path {
-  std::array<std::int32_t, 2> labels{};   ///< of the regions where it starts and ends
-  std::array<std::uint32_t, 2> fronts{};  ///< of the two paths; the second only of `through_voxel`
+  std::array<std::int32_t, 2> labels{};   ///< labels of the regions where it starts and ends
+  std::array<std::uint32_t, 2> fronts{};  ///< the fronts of its two parts; the second only for `through_voxel`
   std::array<std::uint32_t, 2> steps{};
   path_form form = path_form::to_voxel;
   std::uint32_t voxel = 0;
-  float cost = 0;       ///< by arrival times
-  float path_cost = 0;  ///< along the fibre
+  float cost = 0;       ///< cost by arrival times
+  float path_cost = 0;  ///< cost along the path
   float length_mm = 0;
 
   std::uint64_t points() const {
@@ -55,11 +55,11 @@ struct path_outputs {
 
   static constexpr step_output<inputs> table[] = {
       {"regions", element_type::int32, 2, "1", "labels of the regions where the path begins and ends"},
-      {"cost", element_type::float32, 1, "", "of the path, by arrival times", {.unit = cost}},
-      {"path_cost", element_type::float32, 1, "", "of the path, integrated along it", {.unit = cost}},
-      {"length_mm", element_type::float32, 1, "mm", "Euclidean length"},
+      {"cost", element_type::float32, 1, "", "cost of the path by arrival times", {.unit = cost}},
+      {"path_cost", element_type::float32, 1, "", "cost of the path, integrated along it", {.unit = cost}},
+      {"length_mm", element_type::float32, 1, "mm", "Euclidean length of the path"},
       {"detour", element_type::uint8, 1, "1", "1 if path_cost is more than 1.5 times cost: not to be relied on"},
-      {"position", element_type::float32, 3, "mm", "place in the world, RAS+", {.layout = output_layout::points}},
+      {"position", element_type::float32, 3, "mm", "position in the world, RAS+", {.layout = output_layout::points}},
   };
 };
 

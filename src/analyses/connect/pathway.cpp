@@ -213,9 +213,9 @@ pathway find_pathway(std::vector<float> from, std::vector<float> to, const regio
 }
 
 std::vector<known_output> make_maps(const pathway& p, const std::string& unit) {
-  return {known_map("arrival_from", p.from, unit, "cost of the cheapest path from the region `from`; infinite: none"),
-          known_map("arrival_to", p.to, unit, "cost of the cheapest path from the region `to`; infinite: none"),
-          known_map("total", p.total, unit, "cost of the cheapest path between the regions through this voxel"),
+  return {known_map("arrival_from", p.from, unit, "cost of the least-cost path from the region `from`; infinite: none"),
+          known_map("arrival_to", p.to, unit, "cost of the least-cost path from the region `to`; infinite: none"),
+          known_map("total", p.total, unit, "cost of the least-cost path between the regions through this voxel"),
           known_map("excess", p.excess, "1", "relative excess of that cost over the least cost of all paths"),
           known_map("pathway", p.inside, "1",
                     "1 where the total is up to 1 + --epsilon of the least whose voxels join both regions")};
@@ -238,16 +238,16 @@ std::vector<constant> make_constants(const pathway& p, const region_table& table
             [&](const pathway_extent& e) { return static_cast<double>(e.voxels) * voxel_mm3; }),
       curve("mean_FA", "1", "mean fractional anisotropy in the pathway", [](const auto& e) { return e.mean_FA; }),
       curve("min_FA", "1", "smallest fractional anisotropy in the pathway", [](const auto& e) { return e.min_FA; }),
-      one("cost", unit, "cost of the cheapest path: least total of all voxels", p.cost.min_total),
+      one("cost", unit, "cost of the least-cost path: least total of all voxels", p.cost.min_total),
       one("cost_from_at_to", unit, "least arrival_from in the region `to`; the same if solving were exact",
           p.cost.from_at_to),
       one("cost_to_at_from", unit, "least arrival_to in the region `from`; the same if solving were exact",
           p.cost.to_at_from),
       one("joining_excess", "1", "smallest excess whose voxels join both regions; 0 if solving were exact",
           p.cost.joining_excess),
-      one("gap", "1", "largest relative difference of the three: how exact the costs are", p.cost.gap()),
-      one("length_mm", "mm", "of the cheapest path", table.length_mm[1]),
-      one("path_cost", unit, "cost along the cheapest path, integrated over it", table.path_cost[1])};
+      one("gap", "1", "largest relative difference of the three costs above: how exact they are", p.cost.gap()),
+      one("length_mm", "mm", "length of the least-cost path", table.length_mm[1]),
+      one("path_cost", unit, "cost along the least-cost path, integrated over it", table.path_cost[1])};
 }
 
 void log_pathway(const pathway& p, const region_table& table, const std::string& unit, double voxel_mm3) {
@@ -301,7 +301,7 @@ class levels {
 
   struct part {
     std::uint32_t touches = 0;          ///< bits: region from, region to, added
-    std::uint32_t first = 0, last = 0;  ///< of its voxels without a level
+    std::uint32_t first = 0, last = 0;  ///< range of its voxels without a level
     bool is_waiting = true;             ///< has such voxels
   };
 

@@ -80,12 +80,12 @@ struct pathway_cost {
   float min_total = 0;        ///< min of u1 + u2
   float from_at_to = 0;       ///< min of u1 in the region `to`
   float to_at_from = 0;       ///< min of u2 in the region `from`
-  double joining_excess = 0;  ///< of the joining total
+  double joining_excess = 0;  ///< excess of the joining total
   double gap() const;         ///< largest relative difference between them
 };
 
 struct pathway {
-  std::vector<float> from, to, total, excess;  ///< of each voxel
+  std::vector<float> from, to, total, excess;  ///< one value per voxel
   std::vector<std::uint8_t> inside;            ///< 1 on the pathway
   pathway_cost cost;
   std::vector<pathway_extent> curve;

@@ -101,7 +101,7 @@ void log_counts(const fibre_counts& counts) {
 
 nlohmann::json counts_as_json(const fibre_counts& counts) {
   nlohmann::json all;
-  for (std::size_t i = 0; i < counts.verdicts.size(); ++i) all["fibres"][verdict_words[i]] = counts.verdicts[i];
+  for (std::size_t i = 0; i < counts.verdicts.size(); ++i) all["paths"][verdict_words[i]] = counts.verdicts[i];
   for (std::size_t i = 1; i < counts.stops.size(); ++i) all["rays_ended_by"][stop_words[i]] = counts.stops[i];
   return all;
 }

@@ -46,7 +46,7 @@ class fibre_collector {
                        std::vector<std::uint64_t>(geodesic::stop_reasons)};
 };
 
-/// "4096 fibres: 812 accepted, 3284 reached no target"; "rays ended: ...".
+/// "4096 paths: 812 accepted, 3284 reached no target"; "rays ended: ...".
 void log_counts(const fibre_counts& counts);
 
 /// The same for the result's summary, with the same words.

@@ -63,7 +63,7 @@ exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& 
       spdlog::info("{} of {} accepted paths are written", found.winners.size(), found.candidates);
   });
   if (inputs.selection.distinct_mm > 0) steps.describe("path", predict_comparison);
-  steps.result("fibres", [&] { return std::make_unique<winners>(inputs, *field, found); });
+  steps.result("paths", [&] { return std::make_unique<winners>(inputs, *field, found); });
   steps.describe("path", [&](const run_estimate& scored) { return predict_fibres(inputs, scored); });
   return run_steps(s, "geodesic", steps, how, hooks_for(d));
 }

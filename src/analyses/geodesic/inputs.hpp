@@ -22,12 +22,12 @@ struct geodesic_inputs {
   std::vector<float> quartics;              ///< (nz, ny, nx, 15), only for --form finsler4
   std::vector<std::uint32_t> regions;       ///< (nz, ny, nx), bits of tensor_field::region
   std::vector<std::int64_t> target_labels;  ///< the label of target number i + 1
-  std::vector<geodesic::seed> seeds;        ///< by voxel, slice after slice
+  std::vector<geodesic::seed> seeds;        ///< sorted by voxel, slice after slice
   geodesic::ray_settings rays;              ///< complete: no length is left at 0 for "choose one"
   tensor_field::preparation how;
   fibre_selection selection;
   bool connectome = false;       ///< write matrices between the target labels
-  nlohmann::json provenance;     ///< of the input files, for run_settings::provenance["inputs"]
+  nlohmann::json provenance;     ///< the input files, for run_settings::provenance["inputs"]
   nlohmann::json configuration;  ///< settings that change the result, for run_settings::configuration
 };
 
@@ -57,7 +57,7 @@ class region_words {
   std::vector<std::int64_t> target_labels_;
 };
 
-/// By one process. Adds fingerprints to `provenance`. Throws failure (missing_input, bad_data).
+/// Reads the regions in one process. Adds fingerprints to `provenance`. Throws failure (missing_input, bad_data).
 region_words read_regions(const region_request& request, const tensor_source& tensors, nlohmann::json& provenance);
 
 /// The field that rays run in. Collective; calls use_device(d).

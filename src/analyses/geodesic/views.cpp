@@ -41,7 +41,7 @@ void warn_about_drift(result_draft& d) {
   const auto above = std::count_if(drift.begin(), drift.end(), [](float v) { return !(v <= max_drift); });
   if (above > 0)
     d.warn(
-        fmt::format("The energy, which a geodesic keeps, changes by more than {:.0f} % along {} of {} fibres; use a "
+        fmt::format("The energy, which a geodesic keeps, changes by more than {:.0f} % along {} of {} paths; use a "
                     "smaller --step, or --max-drift.",
                     100 * max_drift, above, drift.size()));
 }
@@ -74,10 +74,10 @@ void write_geodesic_chapter(result_draft& d) {
   }
   d.add_section("Distributions");
   for (const char* name : {"length_mm", "measure", "mean_FA", "weakest", "drift"}) add_histogram(d, name);
-  add_counts(d, "fibres", "Outcome of fibres",
-             "What became of all fibres that were traced. Only accepted ones, or the best of them, are in the result.");
+  add_counts(d, "paths", "Outcome of paths",
+             "What became of all paths that were traced. Only accepted ones, or the best of them, are in the result.");
   add_counts(d, "rays_ended_by", "Why rays ended",
-             "Each ray has one reason. A fibre has one ray, or two from the same seed.");
+             "Each ray has one reason. A path has one ray, or two from the same seed.");
 }
 
 }  // namespace
@@ -113,9 +113,9 @@ geodesic_request stored_geodesic_request(const result_reader& r) {
 /// Every ray (fibre of one or two rays) of the seeds in a voxel, ranked: the accepted ones first, the best measure
 /// first, as a run ranks them.
 struct traced_rays {
-  std::uint64_t seeds = 0;             ///< of the run, in the voxel
+  std::uint64_t seeds = 0;             ///< number of the run's seeds in the voxel
   std::vector<scored_fibre> rays;      ///< regions: numbers of targets, as in pass one
-  std::vector<std::uint64_t> offsets;  ///< of the first point of each, then the number of points
+  std::vector<std::uint64_t> offsets;  ///< first point of each ray, then the number of points
   std::vector<float> position_mm;      ///< three numbers per point
   fibre_counts counts;
   double seconds = 0;  ///< without the preparation
@@ -191,7 +191,7 @@ std::string send_traced(const traced_rays& t, std::uint32_t voxel) {
                                          {"along", json::array()},
                                          {"seeds", t.seeds},
                                          {"accepted", t.accepted()},
-                                         {"counts", counts_as_json(t.counts).at("fibres")},
+                                         {"counts", counts_as_json(t.counts).at("paths")},
                                          {"seconds", t.seconds}});
   view::append(block, std::vector<std::uint32_t>(t.offsets.begin(), t.offsets.end()));
   view::append(block, t.position_mm);
@@ -213,7 +213,7 @@ class ray_tracer final : public view::ray_panel {
  private:
   struct prepared {
     geodesic_inputs inputs;
-    std::vector<std::uint64_t> seed_voxels;  ///< of each seed, increasing
+    std::vector<std::uint64_t> seed_voxels;  ///< voxel of each seed, increasing
     std::unique_ptr<tensor_field::field> field;
     std::unique_ptr<geodesic::tracker> tracker;
   };

@@ -196,7 +196,7 @@ struct perfusion_inputs::state {
   perfusion_findings found;
   nlohmann::json provenance;
   std::unique_ptr<series_rows> signals, more;
-  joined_input input;  ///< of both, the items
+  joined_input input;  ///< items of both
 };
 
 perfusion_inputs::perfusion_inputs(const session& s, const perfusion_settings& o)

@@ -20,7 +20,7 @@ struct image_list {
   std::string name() const;  ///< for messages
 };
 
-/// By rank 0: the headers of an option's files. A single name that ends in .txt is a list of names, one per line,
+/// Rank 0 reads the headers of an option's files. A single name that ends in .txt is a list of names, one per line,
 /// relative to its folder. Names sorted by character, as by a shell, so that 10 is before 2, are rejected. Throws
 /// failure (usage, missing_input, bad_data).
 image_list read_image_list(const std::vector<std::string>& names, const char* option);
@@ -58,7 +58,7 @@ class series_rows {
   std::unique_ptr<voxel_rows> items_, looked_at_;  ///< for a compressed file the first has both
 };
 
-/// By rank 0: throws failure (bad_data) if the map has no T1 above 0 in the mask, or if its median is not a time in
+/// Rank 0 throws failure (bad_data) if the map has no T1 above 0 in the mask, or if its median is not a time in
 /// seconds. Logs how many voxels have none.
 void check_t1_map(const nifti_header& map, double unit_s, const std::vector<std::uint64_t>& mask);
 

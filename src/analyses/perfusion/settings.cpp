@@ -39,7 +39,7 @@ constexpr double radians = std::numbers::pi / 180;
 /// Names everything that is missing at once.
 void require_signal_options(const perfusion_request& r, bool spoiled_echo) {
   std::vector<std::string> missing;
-  if (!r.relaxivity) missing.emplace_back("--relaxivity, r1 of the agent in /s/mM");
+  if (!r.relaxivity) missing.emplace_back("--relaxivity, r1 of the contrast agent in /s/mM");
   if (spoiled_echo && !r.repetition_ms) missing.emplace_back("--tr, the repetition time of the series in ms");
   if (spoiled_echo && !r.flip_degrees) missing.emplace_back("--flip-angle, that of the series in degrees");
   if (!r.t1_s && r.t1_map.empty() && r.vfa.empty())
@@ -126,7 +126,7 @@ void check_flow(const char* option, parameter p, double value) {
     refuse(fmt::format("--{} {}={}: expected -600 to 600 s", option, parameter_name(p), value));
 }
 
-/// Of a complete request.
+/// Reads the solver's options of a complete request.
 void read_solver(const perfusion_request& r, const given_options& given, fit_settings& fit) {
   if (r.solver == solver_kind::linear)
     for (const char* name :

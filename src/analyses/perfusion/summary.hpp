@@ -28,14 +28,14 @@ class median_collector {
   median_collector(const perfusion::map_set& written, std::uint64_t items);
   /// A batch that this rank receives.
   void add(const batch& voxels, std::span<const std::span<const std::byte>> outputs);
-  /// Of all ranks. Collective; once.
+  /// Logs the medians over all ranks. Collective; once.
   void log(const session& s);
 
  private:
   perfusion::map_set written_;
   std::uint64_t every_;
   std::uint64_t fitted_ = 0;
-  std::array<std::vector<float>, 7> values_;  ///< of each map that is summed up
+  std::array<std::vector<float>, 7> values_;  ///< values of each map that is summed up
 };
 
 }  // namespace voxherd

@@ -20,7 +20,7 @@ struct tissue_fit {
   std::vector<double> curve;  ///< at each frame; empty if not fitted
 };
 
-/// By rank 0: Levenberg-Marquardt fit from several starts on one CPU thread, with the discretisation and the rules of
+/// Rank 0 fits by Levenberg-Marquardt from several starts on one CPU thread, with the discretisation and the rules of
 /// the voxels. Logs the result.
 tissue_fit fit_tissue(const perfusion_settings& o, const perfusion_findings& found);
 

@@ -42,7 +42,7 @@ struct named_map {
 std::vector<named_map> list_maps(const nlohmann::json& configuration) {
   const quantity flow = configuration.value("haematocrit", 0.0) > 0 ? plasma_flow : blood_flow;
   const double per_100ml = configuration.value("density", 1.0);  // from 100 g
-  const double per_second = per_100ml / 6000;                    // of 1 ml, from minutes and 100 ml
+  const double per_second = per_100ml / 6000;                    // ml per minute and 100 ml to ml per second and ml
   return {{"ka", flow, "arterial", per_100ml},
           {"sd_ka", flow, "arterialStd", per_100ml},
           {"kp", flow, "portal", per_100ml},

@@ -21,7 +21,7 @@ const option_table<tensor_request>& tensor_options() {
                               {"iwls", tensor_weighting::iterated}},
        {.text = "least squares: ordinary, weighted, or weighted and iterated", .stored = always}},
       {"iterations", &T::iterations, range{1, 100},
-       {.text = "number of refits with predicted weights", .stored = if_it_applies, .needs = "fit=iwls"}}})
+       {.text = "number of further fits, each with weights from the one before", .stored = if_it_applies, .needs = "fit=iwls"}}})
     .include(&T::run, run_options());
   // clang-format on
   return table;

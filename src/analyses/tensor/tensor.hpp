@@ -11,7 +11,7 @@ namespace voxherd {
 struct tensor_request {
   dwi_request series;
   tensor_weighting weighting = tensor_weighting::iterated;
-  int iterations = 2;  ///< of the iterated fit
+  int iterations = 2;  ///< iterations of the iterated fit
   run_request run;
 };
 

@@ -142,7 +142,7 @@ class size_collector {
     const auto entries = output_rows<size_outputs>(outputs).values<"entries">();
     for (std::uint64_t i = 0; i < items.item_count; ++i) own_.push_back({items.first_item + i, entries[i]});
   }
-  /// Of all ranks. Collective.
+  /// The offsets of all items' entries, from all ranks. Collective.
   std::vector<std::uint64_t> gather_offsets(const session& s) const {
     const std::vector<item_size> all = s.all_gather(own_);
     std::vector<std::uint64_t> offsets(all.size() + 1);

@@ -45,7 +45,7 @@ const option_table<track_request>& drawing_options() {
       {"mask", &T::mask, text_kind::file,
        {.text = "mask in which streamlines run", .standard = "where there are samples"}},
       {"seedref", &T::reference, text_kind::file,
-       {.text = "image of the space of the seeds, masks and results",
+       {.text = "image on whose grid seeds, masks and results are",
         .standard = "the samples' image; --xfm: the first image of seeds"}},
       {"xfm", &T::transform, text_kind::file,
        {.text = "matrix of FLIRT from this space to that of the samples", .standard = "the same world coordinates"}},
@@ -69,11 +69,11 @@ const option_table<track_request>& drawing_options() {
       {"seed-radius", &T::radius_mm, range{0, 100},
        {.text = "radius of the ball around a seed voxel's centre in which streamlines start", .unit = "mm",
         .stored = always}},
-      {"random-seed", &T::random_seed, at_least(0), {.text = "random seed", .stored = always}}})
+      {"random-seed", &T::random_seed, at_least(0), {.text = "start of the random numbers; the same one gives the same result", .stored = always}}})
     .one_of({"seed-image", "connectome", "tracts"})
     .group("Streamlines", {
       {"step", &T::step_mm, range{0.01, 100}, {.text = "step length", .unit = "mm", .stored = always}},
-      {"max-steps", &T::max_steps, range{1, 500'000}, {.text = "steps on each side of the seed", .stored = always}},
+      {"max-steps", &T::max_steps, range{1, 500'000}, {.text = "largest number of steps on each side of the seed", .stored = always}},
       {"max-angle", &T::max_angle_degrees, range{0, 90},
        {.text = "largest angle between two successive steps; 78.463041 is FSL's cosine of 0.2", .unit = "degrees",
         .stored = always}},
@@ -89,11 +89,11 @@ const option_table<track_request>& drawing_options() {
        {.text = "direction of a step: that at its start, or the mean with a direction drawn one step ahead; where there "
                 "is none, fsl-mean takes the z axis instead, as FSL does", .stored = always, .paper = true}},
       {"loop-check", &T::loop_check, {{"on", true}, {"off", false}},
-       {.text = "end of halves that enter a cell of 5 x 5 x 5 voxels against their last direction there", .stored = always}},
+       {.text = "whether a half ends that returns to a block of 5 x 5 x 5 voxels against its last direction there", .stored = always}},
       {"stop-by-fraction", &T::stop_by_fraction,
        {.text = "continue each step with a probability equal to the fibre's volume fraction", .stored = always, .paper = true}},
       {"end-samples", &T::ends, {{"full", end_weights::full}, {"half", end_weights::half}},
-       {.text = "probability of the first and last sample: full, or half, as in FSL",
+       {.text = "probability with which the first and the last sample of a voxel are drawn: as the others, or half, as in FSL",
         .stored = always, .paper = true}}});
   // clang-format on
   return table;
@@ -104,7 +104,7 @@ const option_table<track_request>& acceptance_options() {
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .group("Masks", {
-      {"exclude", &T::excludes, text_kind::file, {.text = "masks that no half may touch", .many = true}},
+      {"exclude", &T::excludes, text_kind::file, {.text = "masks: a half of a streamline (one side of its seed) that touches one is rejected", .many = true}},
       {"stop", &T::stop, text_kind::file, {.text = "masks in which a half ends", .many = true}},
       {"walk-through-stop", &T::walk_through_stop, text_kind::file,
        {.text = "masks: a half may enter and pass one, and ends before its first point outside; one that starts inside "

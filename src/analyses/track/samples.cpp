@@ -96,7 +96,7 @@ class result_source final : public sample_source {
 
   /// Each thread reads and packs blocks of rows. HDF5 would read on one thread only.
   void read_on_threads(const std::vector<std::uint64_t>& offsets, packed_fibre* packed, int threads) const {
-    constexpr std::size_t block_bytes = 512 << 10;  // of a column
+    constexpr std::size_t block_bytes = 512 << 10;  // size of a column's block
     const std::size_t row_bytes = static_cast<std::size_t>(samples) * sizeof(float);
     const std::size_t rows = std::max<std::size_t>(1, block_bytes / row_bytes);
     const auto blocks = static_cast<std::ptrdiff_t>((voxels.size() + rows - 1) / rows);
@@ -119,7 +119,7 @@ class result_source final : public sample_source {
   /// Rows [first, end), in pieces that stay in a core's cache between reading and packing.
   void read_block(const input_file& file, const std::vector<std::uint64_t>& offsets, std::size_t first, std::size_t end,
                   packed_fibre* packed) const {
-    constexpr std::size_t piece_bytes = 64 << 10;  // of a column
+    constexpr std::size_t piece_bytes = 64 << 10;  // size of a column's piece
     const auto row = static_cast<std::size_t>(samples), stride = static_cast<std::size_t>(fibres);
     const std::size_t rows = std::max<std::size_t>(1, piece_bytes / (row * sizeof(float)));
     std::array<std::vector<float>, 3> column;

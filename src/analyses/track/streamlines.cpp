@@ -71,12 +71,12 @@ struct streamline_outputs {
   static bool has_labels(const inputs& in) { return !in.labels.empty(); }
 
   static constexpr step_output<inputs> table[] = {
-      {"position", element_type::float32, 3, "mm", "place in the world, RAS+", {.layout = output_layout::points}},
+      {"position", element_type::float32, 3, "mm", "position in the world, RAS+", {.layout = output_layout::points}},
       {"seed", element_type::uint32, 1, "1", "number of the seed, from 0"},
       {"length", element_type::float32, 1, "mm", "length of the halves that count"},
       {"first_half", element_type::float32, 1, "mm", "length of the first half; 0 if it does not count"},
       {"second_half", element_type::float32, 1, "mm", "length of the second half; 0 if it does not count"},
-      {"region", element_type::int32, 1, "1", "label of the seed", {.when = has_labels}},
+      {"region", element_type::int32, 1, "1", "label of the region in which the seed is", {.when = has_labels}},
       {"first_region",
        element_type::int32,
        1,

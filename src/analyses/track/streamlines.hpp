@@ -12,7 +12,7 @@ namespace voxherd {
 /// Accepted streamlines whose points are written.
 struct kept_streamlines {
   std::vector<std::uint64_t> numbers;  ///< increasing
-  std::vector<std::uint64_t> offsets;  ///< of their points
+  std::vector<std::uint64_t> offsets;  ///< offsets of their points
 };
 
 /// Up to in.max_kept accepted streamlines at even distances in their order, which does not depend on groups and ranks.

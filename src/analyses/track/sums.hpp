@@ -12,10 +12,10 @@ namespace voxherd {
 
 /// Sums over all groups of streamlines; on rank 0.
 struct track_sums {
-  std::vector<std::uint64_t> density, length;   ///< by place; length: in steps
-  std::vector<std::uint64_t> accepted;          ///< by seed
+  std::vector<std::uint64_t> density, length;   ///< one per place; length: in steps
+  std::vector<std::uint64_t> accepted;          ///< one per seed
   std::vector<std::uint64_t> hits, hit_length;  ///< (region, region), or (seed, target)
-  std::vector<std::uint64_t> directions;        ///< by place, as track::counters has them
+  std::vector<std::uint64_t> directions;        ///< several per place, as track::counters has them
   std::uint64_t walked = 0;
 
   std::uint64_t all_accepted() const;
@@ -30,9 +30,9 @@ class group_collector {
   explicit group_collector(const track_inputs& in);
   /// A batch of streamline_groups.
   void add(const batch& groups, std::span<const std::span<const std::byte>> outputs);
-  /// Of all ranks. Collective; once.
+  /// Adds up the sums of all ranks. Collective; once.
   track_sums gather(const session& s);
-  /// Of this rank's groups, in any order.
+  /// The bits of this rank's groups, in any order.
   const std::vector<group_bits>& accepted_bits() const { return accepted_bits_; }
 
  private:
@@ -51,7 +51,7 @@ std::vector<constant> make_track_constants(const track_sums& sums, const track_i
 
 /// Sums over all groups of each tract; on rank 0.
 struct tract_sums {
-  std::vector<std::vector<std::uint64_t>> density, length;  ///< by tract and place; length: in steps
+  std::vector<std::vector<std::uint64_t>> density, length;  ///< one per tract and place; length: in steps
   std::vector<std::uint64_t> accepted, started;
   std::uint64_t walked = 0;
 };

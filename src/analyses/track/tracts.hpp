@@ -14,7 +14,7 @@ struct tract_protocol {
   std::vector<std::string> targets;
   bool ordered = false;   ///< targets must be passed in their order
   bool inverted = false;  ///< also from the last target to the seed
-  double factor = 1;      ///< of the number of streamlines
+  double factor = 1;      ///< multiplies the number of streamlines
 
   std::vector<std::string> files() const;
 };

@@ -80,7 +80,7 @@ std::vector<bids_step> plan_steps(const bids_request& request, const bids_series
     append(run.words, input_words(request, series, analysis));
     append(run.words, options_of(request, analysis));
     const bool has_fibres = request.paths && find_views(analysis).bids.run.has_paths;
-    const std::string fibres = has_fibres ? result_path(request, series, analysis + "_fibres") : "";
+    const std::string fibres = has_fibres ? result_path(request, series, analysis + "_paths") : "";
     if (has_fibres) append(run.words, {"--paths", fibres});
     append(run.words, request.more);
     run_request shared;

@@ -75,7 +75,7 @@ std::optional<std::size_t> choose_place(const std::vector<compute_place>& places
 
 namespace {
 
-// As in nvml.h, which only CUDA's toolkit has.
+// These copy nvml.h, which only CUDA's toolkit has.
 using nvml_device = void*;
 constexpr int nvml_success = 0;
 struct nvml_utilization {

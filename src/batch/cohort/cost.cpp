@@ -30,7 +30,7 @@ void add_cost(cost& c, double seconds, double threads) {
 
 /// Wall time of all runs that contributed to the result.
 double wall_seconds(const nlohmann::json& summary) {
-  const double batches = summary.at("all").at("batches").get<double>();  // of the last run
+  const double batches = summary.at("all").at("batches").get<double>();  // the last run's batches
   const double earlier = summary.value("resumed_batches", 0.0);
   double seconds = summary.at("seconds").get<double>() * (batches > 0 ? (batches + earlier) / batches : 1);
   for (const auto& [name, step] : summary.value("steps", nlohmann::json::object()).items()) {

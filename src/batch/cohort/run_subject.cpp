@@ -150,7 +150,7 @@ void create_folder_for(const std::string& out) {
 }
 
 exit_status run_subject(session& s, const cohort_subject& subject, const std::vector<std::string>& more) {
-  const stop_signals signals;  // as for a command that is run directly
+  const stop_signals signals;  // a command that is run directly has them too
   follow_parent();
   const std::string& out = subject.out;
   const task_note note = begin_note(s, subject, more);

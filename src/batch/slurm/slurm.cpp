@@ -158,7 +158,7 @@ script_parts parse_script(const std::string& text) {
   const std::size_t body = text.find('\n', arguments + 1) + 1;
   const std::size_t words = require(text.find(program, body), "line that launches \"$voxherd\"") + program.size();
   const std::size_t launch = text.rfind('\n', words) + 1;
-  std::size_t end = words;  // of the command: the first line without a backslash at its end
+  std::size_t end = words;  // end of the command: the first line without a backslash at its end
   do {
     end = require(text.find('\n', end + 1), "end of what it launches");
   } while (text[end - 1] == '\\');

@@ -14,7 +14,7 @@ namespace voxherd {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "fibre files are written in native byte order");
+static_assert(std::endian::native == std::endian::little, "files of paths are written in native byte order");
 
 /// The history in MRtrix's form: one line per command, with its version.
 std::string history_lines(const fibre_source& source) {
@@ -47,7 +47,7 @@ void require_finite(std::span<const float> mm, const fibre_piece& piece) {
   for (std::size_t i = 0; i < mm.size(); ++i) {
     if (!std::isfinite(mm[i]))
       throw failure(exit_status::bad_data,
-                    fmt::format("point {} has the coordinate {}, expected a finite number: NaN ends a fibre in TCK; "
+                    fmt::format("point {} has the coordinate {}, expected a finite number: NaN ends a path in TCK; "
                                 "use --to trx",
                                 piece.first_point + i / 3, mm[i]));
   }

@@ -108,7 +108,7 @@ trk_geometry make_trk_geometry(const image_grid& grid) {
   return g;
 }
 
-static_assert(std::endian::native == std::endian::little, "fibre files are written in native byte order");
+static_assert(std::endian::native == std::endian::little, "files of paths are written in native byte order");
 
 constexpr std::size_t header_bytes = 1000, name_bytes = 20, max_columns = 10;
 
@@ -235,7 +235,7 @@ void write_trk(const fibre_source& source, const std::string& path) {
   // nibabel cannot read column names if there are no fibres.
   const bool empty = source.fibres() == 0;
   const trk_columns scalars = empty ? trk_columns() : select_columns(source.point_arrays(), "point");
-  const trk_columns properties = empty ? trk_columns() : select_columns(source.fibre_arrays(), "fibre");
+  const trk_columns properties = empty ? trk_columns() : select_columns(source.fibre_arrays(), "path");
   const trk_header header(source, geometry, scalars, properties);
   output_file file(path, output_file::coding::plain);
   file.write(header.bytes().data(), header_bytes);

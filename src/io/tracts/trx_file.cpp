@@ -162,7 +162,7 @@ void zip_writer::finish() {
   file_.finish();
 }
 
-static_assert(std::endian::native == std::endian::little, "fibre files are written in native byte order");
+static_assert(std::endian::native == std::endian::little, "files of paths are written in native byte order");
 
 constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20;
 

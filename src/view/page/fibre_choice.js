@@ -1,4 +1,4 @@
-// Which fibres of a result are asked for: regions that they touch or do not touch, and groups that are on.
+// Which paths of a result are asked for: regions that they touch or do not touch, and groups that are on.
 import { make, makeField, makeMenu } from "./elements.js";
 
 const kinds = [
@@ -22,7 +22,7 @@ export class FibreChoice {
     this.hidden = new Set();
   }
 
-  // The program's answer has the fibres that pass all of this.
+  // The program's answer has the paths that pass all of this.
   request() {
     const request = { ...this.labels };
     if (this.hidden.size > 0) Object.assign(request, { grouping: this.grouping, hidden: [...this.hidden] });
@@ -43,7 +43,7 @@ export class FibreChoice {
     const buttons = kinds.map(([kind, text]) =>
       makeButton(text, () => this.addRegion(kind, Number(menu.value)), { id: `fibre-${kind}` }),
     );
-    this.list = make("ul", { class: "choices", "aria-label": "Regions that fibres touch or do not touch", hidden: "" });
+    this.list = make("ul", { class: "choices", "aria-label": "Regions that paths touch or do not touch", hidden: "" });
     return [...makeField("Region", menu), make("div", { class: "buttons" }, ...buttons), this.list];
   }
 
@@ -76,13 +76,13 @@ export class FibreChoice {
     if (this.groupings.length === 0) return [];
     this.menu = makeMenu("fibre-grouping", this.groupings.map(({ name }, number) => [name, String(number)]));
     this.search = make("input", { id: "fibre-group-search", type: "search", placeholder: "part of a name" });
-    this.boxes = make("ul", { class: "groups scroll", tabindex: "0", "aria-label": "Groups of fibres" });
+    this.boxes = make("ul", { class: "groups scroll", tabindex: "0", "aria-label": "Groups of paths" });
     const all = (isOn) => () => this.switchListed(isOn);
     this.folded = make(
       "details",
       { id: "fibre-groups" },
       make("summary", {}, "Groups"),
-      ...makeField("Fibres in groups by", this.menu),
+      ...makeField("Paths in groups by", this.menu),
       ...makeField("Search", this.search),
       make("div", { class: "buttons" }, makeButton("On", all(true)), makeButton("Off", all(false))),
       this.boxes,

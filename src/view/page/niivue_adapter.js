@@ -114,7 +114,7 @@ export class ImageView {
     }
   }
 
-  // Fibres coloured by direction; null removes them. Returns how many are drawn.
+  // Paths coloured by direction; null removes them. Returns how many are drawn.
   setFibres(fibres) {
     const { nv } = this;
     const known = this.meshes.get("fibres");
@@ -183,12 +183,12 @@ export class ImageView {
     this.nv.onLocationChange = (place) => use({ mm: Array.from(place.mm).slice(0, 3), voxel: Array.from(place.vox) });
   }
 
-  // Thickness (mm) of what the planes show of surfaces and fibres.
+  // Thickness (mm) of what the planes show of surfaces and paths.
   setSlab(mm) {
     this.nv.opts.meshThicknessOn2D = Math.max(mm, 0.01);
   }
 
-  // Fibres under a name of their own; null or none removes them. Coloured by direction, by their values (a number per
+  // Paths under a name of their own; null or none removes them. Coloured by direction, by their values (a number per
   // point, `range` for the ends of the scale), or in one colour. `width`: radius of tubes in mm, 0 for lines.
   setStreamlines(name, fibres, { range = null, colour = null, width = 0 } = {}) {
     const { nv } = this;

@@ -1,4 +1,4 @@
-// What is in the pathway: least-cost paths as fibres, and tensors as glyphs, each asked for when it is shown; and the
+// What is in the pathway: least-cost paths, and tensors as glyphs, each asked for when it is shown; and the
 // numbers of the connection.
 import { drawCurve } from "./chart.js";
 import { Solver, commandLine } from "./connection.js";
@@ -78,7 +78,7 @@ export class PathwayDetails {
   }
 
   async saveFibres() {
-    saveBytes(await server.fetchTrx(this.request(maxFibres)), "fibres.trx");
+    saveBytes(await server.fetchTrx(this.request(maxFibres)), "paths.trx");
   }
 }
 

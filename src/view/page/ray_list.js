@@ -1,4 +1,4 @@
-// The fibres that start at the crosshair, ranked: those that the result has, or all rays of a geodesic's seed, traced
+// The paths that start at the crosshair, ranked: those that the result has, or all rays of a geodesic's seed, traced
 // again by the program.
 import { Solver } from "./connection.js";
 import { fetchRays, fetchTraced } from "./server.js";
@@ -14,7 +14,7 @@ const makeCheck = (id, text) => {
 };
 
 export class RayList {
-  // `panel`: of the fibres.
+  // `panel`: of the paths.
   constructor(panel) {
     Object.assign(this, { panel, page: panel.page });
     this.requests = new Solver();
@@ -71,7 +71,7 @@ export class RayList {
 
   describe(count) {
     const { found } = this;
-    if (!found.counts) return count === 0 ? "No stored fibre starts in this voxel." : `${count} fibres of the result`;
+    if (!found.counts) return count === 0 ? "No stored path starts in this voxel." : `${count} paths of the result`;
     if (found.seeds === 0) return "The run has no seed in this voxel.";
     const parts = Object.entries(found.counts).filter(([, n]) => n > 0);
     const text = parts.map(([words, n]) => `${n} ${words}`).join(", ");
@@ -106,7 +106,7 @@ export class RayList {
     return box;
   }
 
-  // Fibres that stand out from the others.
+  // Paths that stand out from the others.
   show(fibres, chosen) {
     this.draw("rays", chosen.length > 0 ? selectFibres(fibres, chosen) : null);
   }

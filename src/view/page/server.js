@@ -122,16 +122,16 @@ async function fetchStored(path, options) {
   return fibres;
 }
 
-// Up to `count` of the fibres that pass a choice, evenly spread; `stored` is how many pass.
+// Up to `count` of the paths that pass a choice, evenly spread; `stored` is how many pass.
 export const fetchStreamlines = (count, choice, signal) =>
   fetchStored("/api/streamlines", post({ ...choice, count }, signal));
 
-// All fibres that pass a choice, as a TRX file.
+// All paths that pass a choice, as a TRX file.
 export async function fetchStreamlineFile(choice) {
   return (await ask("/api/streamlines/trx", post(choice))).arrayBuffer();
 }
 
-// The fibres that start in a voxel.
+// The paths that start in a voxel.
 export const fetchRays = (voxel, signal) => fetchStored(`/api/rays/${voxel}`, { signal });
 
 // All rays of the run's seeds in a voxel, traced again.

@@ -1,4 +1,4 @@
-// The fibres of a result: colour, threshold, slab, a table of them, and those that start at the crosshair.
+// The paths of a result: colour, threshold, slab, a table of them, and those that start at the crosshair.
 import { displayRange } from "./colours.js";
 import { Solver } from "./connection.js";
 import { fetchStreamlineFile, fetchStreamlines } from "./server.js";
@@ -13,7 +13,7 @@ const maxListed = 50;
 const waitMs = 150;
 const axes = { axial: 2, coronal: 1, sagittal: 0 };
 
-// What fibres are best known by.
+// What paths are best known by.
 const ranking = ["measure", "relative", "cost", "mean_FA", "length_mm"];
 
 export class StreamlinePanel {
@@ -29,7 +29,7 @@ export class StreamlinePanel {
     const { measures, groupings } = page.state.details.streamlines;
     this.measures = measures;
     this.choice = new FibreChoice(page.state.regions, groupings, debounce(() => this.load(), waitMs));
-    section.append(make("h2", {}, "Fibres of the result"), ...this.makeControls());
+    section.append(make("h2", {}, "Paths of the result"), ...this.makeControls());
     section.hidden = false;
     this.listen();
   }
@@ -55,16 +55,16 @@ export class StreamlinePanel {
     this.slab = number("streamline-slab", { min: 0, max: 1000, step: "any", value: 3 });
     this.cut = makeMenu("streamline-cut", [["complete", ""], ...Object.keys(axes).map((name) => [`${name} slab`, name])]);
     const thresholdLabel = make("label", { for: "streamline-threshold" }, "Threshold ", this.limit);
-    this.table = makeFoldedTable("Fibres as a table", this.tableHeader(), () => this.tableRows());
+    this.table = makeFoldedTable("Paths as a table", this.tableHeader(), () => this.tableRows());
     this.table.id = "streamline-table";
     this.rays = new RayList(this);
-    this.toStart = make("button", { type: "button", id: "nearest-start" }, "Go to the nearest start of a fibre");
-    this.saving = make("button", { type: "button", id: "save-streamlines" }, "Save these fibres (TRX)");
+    this.toStart = make("button", { type: "button", id: "nearest-start" }, "Go to the nearest start of a path");
+    this.saving = make("button", { type: "button", id: "save-streamlines" }, "Save these paths (TRX)");
     this.saved = make("p", { class: "hint", role: "status" });
     const byMeasure = [...makeField("Measure", this.measure), ...makeField("Show", this.side)];
     return [
       this.status,
-      ...makeField(`Largest number of fibres (of ${stored})`, this.count),
+      ...makeField(`Largest number of paths (of ${stored})`, this.count),
       ...makeField("Colour", this.colour),
       this.legend,
       ...(names.length > 0 ? [...byMeasure, thresholdLabel, this.threshold] : []),
@@ -74,7 +74,7 @@ export class StreamlinePanel {
       this.table,
       this.saving,
       this.saved,
-      make("h3", {}, "Fibres that start at the crosshair"),
+      make("h3", {}, "Paths that start at the crosshair"),
       this.toStart,
       ...this.rays.makeControls(),
     ];
@@ -92,7 +92,7 @@ export class StreamlinePanel {
   }
 
   async load() {
-    this.status.textContent = "Reading fibres …";
+    this.status.textContent = "Reading paths …";
     const count = Math.min(20000, Math.max(1, Math.round(Number(this.count.value) || standardCount)));
     try {
       const fibres = await this.requests.run((signal) => fetchStreamlines(count, this.choice.request(), signal));
@@ -109,7 +109,7 @@ export class StreamlinePanel {
     return this.fibres.measures.find((m) => m.name === name);
   }
 
-  // Numbers of the fibres that pass the threshold, which is noted for saving.
+  // Numbers of the paths that pass the threshold, which is noted for saving.
   choose() {
     const all = Array.from({ length: this.fibres.fibres }, (_, n) => n);
     const measure = this.find(this.measure.value);
@@ -159,18 +159,18 @@ export class StreamlinePanel {
 
   describeChoice() {
     const drawn = `${this.chosen.length} of ${this.fibres.stored}`;
-    if (!this.choice.isActive()) return `${drawn} fibres are drawn.`;
-    return `${drawn} fibres that pass regions and groups are drawn; the result has ${this.page.state.details.streamlines.stored}.`;
+    if (!this.choice.isActive()) return `${drawn} paths are drawn.`;
+    return `${drawn} paths that pass regions and groups are drawn; the result has ${this.page.state.details.streamlines.stored}.`;
   }
 
-  // All fibres of the result that pass, also those that are too many to draw.
+  // All paths of the result that pass, also those that are too many to draw.
   async save() {
     this.saved.textContent = "Writing …";
     try {
       const bytes = await fetchStreamlineFile({ ...this.choice.request(), ...this.limits });
       const [, count] = /"NB_STREAMLINES":(\d+)/.exec(new TextDecoder("latin1").decode(bytes.slice(0, 1000)));
-      saveBytes(bytes, "fibres.trx");
-      this.saved.textContent = `${count} fibres have been saved.`;
+      saveBytes(bytes, "paths.trx");
+      this.saved.textContent = `${count} paths have been saved.`;
     } catch (error) {
       this.saved.textContent = `Failed: ${error.message}`;
     }
@@ -184,11 +184,11 @@ export class StreamlinePanel {
   }
 
   tableHeader() {
-    return ["fibre", ...this.measures.map(({ name, unit }) => withUnit(name, unit))];
+    return ["path", ...this.measures.map(({ name, unit }) => withUnit(name, unit))];
   }
 
   makeList() {
-    return makeTable("Fibres as a table", this.tableHeader(), this.tableRows(), { hasCaption: false });
+    return makeTable("Paths as a table", this.tableHeader(), this.tableRows(), { hasCaption: false });
   }
 
   // The best of those that are drawn; a button shows one.

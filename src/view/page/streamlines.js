@@ -1,6 +1,6 @@
-// Choosing among fibres, before they are drawn.
+// Choosing among paths, before they are drawn.
 
-// Fibres whose number is in `chosen`, cut to the points for which isShown(x, y, z); `values`: a number per point.
+// Paths whose number is in `chosen`, cut to the points for which isShown(x, y, z); `values`: a number per point.
 export function selectFibres(fibres, chosen, { isShown = null, values = null } = {}) {
   const offsets = [0];
   const positions = [];
@@ -35,14 +35,14 @@ export function selectFibres(fibres, chosen, { isShown = null, values = null } =
   };
 }
 
-// A value of each fibre as one of each of its points.
+// A value of each path as one of each of its points.
 export function spreadOverPoints(fibres, values) {
   const spread = new Float32Array(fibres.points);
   for (let n = 0; n < fibres.fibres; n++) spread.fill(values[n], fibres.offsets[n], fibres.offsets[n + 1]);
   return spread;
 }
 
-// The middle point of a fibre.
+// The middle point of a path.
 export function findMiddle(fibres, fibre) {
   const p = Math.floor((fibres.offsets[fibre] + fibres.offsets[fibre + 1]) / 2);
   return Array.from(fibres.positions.subarray(3 * p, 3 * p + 3));

@@ -1,4 +1,4 @@
-"""voxherd connect: costs, pathways, connectomes, paths as fibres, errors."""
+"""voxherd connect: costs, pathways, connectomes, paths, errors."""
 import os
 import re
 import unittest

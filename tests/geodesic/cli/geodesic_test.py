@@ -72,10 +72,10 @@ class Ranks(GeodesicJobs):
             with h5py.File(out, "r") as f:
                 summary = json.loads(f["journal/summary"][()])
                 accepted = f["connectome/count"][()]
-            self.assertEqual(sum(summary["fibres"].values()), fibres)
+            self.assertEqual(sum(summary["paths"].values()), fibres)
             self.assertEqual(sum(summary["rays_ended_by"].values()), sum(stops))
-            self.assertEqual(np.triu(accepted).sum() if two_way else accepted.sum(), summary["fibres"]["accepted"])
-            self.assertEqual(len(Result(out)), summary["fibres"]["accepted"])
+            self.assertEqual(np.triu(accepted).sum() if two_way else accepted.sum(), summary["paths"]["accepted"])
+            self.assertEqual(len(Result(out)), summary["paths"]["accepted"])
 
 
 class KilledRuns(KillAndResume, GeodesicJobs):
@@ -204,11 +204,11 @@ class Nothing(GeodesicJobs):
                  self.ends, "--targets", self.ends, "--dry-run")
         _, estimate, _ = voxherd(*words)
         self.assertRegex(estimate, r"scores: about .* \(\d+ paths took")
-        self.assertRegex(estimate, r"fibres: at most \d+:\d\d \(if all paths are accepted\)")
+        self.assertRegex(estimate, r"paths: at most \d+:\d\d \(if all paths are accepted\)")
         self.assertIn("ranking: not estimated", estimate)
         _, estimate, _ = voxherd(*words, "--top", "2", "--distinct", "5")
         self.assertRegex(estimate, r"ranking: at most \d+:\d\d \(if all paths are accepted and compared\)")
-        self.assertRegex(estimate, r"fibres: at most \d+:\d\d \(2 paths for each of 225 pairs\)")
+        self.assertRegex(estimate, r"paths: at most \d+:\d\d \(2 paths for each of 225 pairs\)")
 
 
 class Errors(GeodesicJobs):

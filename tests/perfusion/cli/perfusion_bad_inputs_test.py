@@ -181,7 +181,7 @@ class BadInputs(PerfusionJobs):
     def test_options_required_by_the_signal_type_are_requested(self):
         self.assert_rejected(USAGE, "--signal mri: expected one of concentration, linear, spgr, ct", "--signal", "mri")
         self.assert_rejected(USAGE, "also needs --relaxivity", "--signal", "linear")
-        self.assert_rejected(USAGE, "also needs --relaxivity, r1 of the agent in /s/mM; --tr, the repetition time of the series in ms; "
+        self.assert_rejected(USAGE, "also needs --relaxivity, r1 of the contrast agent in /s/mM; --tr, the repetition time of the series in ms; "
                              "--flip-angle, that of the series in degrees; --t1, --t1-map or --vfa", "--signal", "spgr")
         self.assert_rejected(USAGE, "also needs --tr", "--signal", "spgr", "--relaxivity", "4")
         self.assert_rejected(USAGE, "also needs --flip-angle", *SPGR[:6])

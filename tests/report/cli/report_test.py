@@ -243,7 +243,7 @@ class Numbers(ReportJobs):
         with h5py.File(self.make("geodesic")) as file:
             summary = json.loads(file["journal/summary"][()])
             self.assertEqual(numbers["counts"]["rays_ended_by"], summary["rays_ended_by"])
-            self.assertEqual(numbers["fibres_shown"], len(file["items/voxel"]))
+            self.assertEqual(numbers["paths_shown"], len(file["items/voxel"]))
             length = quantiles(file["samples/length_mm"][()])
         self.assertAlmostEqual(numbers["outputs"]["length_mm"]["median"], length["median"], places=4)
 
@@ -318,9 +318,10 @@ class Numbers(ReportJobs):
             mm = np.concatenate([points[a:b - 1] + t * (points[a + 1:b] - points[a:b - 1]) for t in np.linspace(0, 1, 9)])
             for voxel in set(map(tuple, np.round(mm @ affine[:3, :3].T + affine[:3, 3]).astype(int))):
                 counts[voxel] = counts.get(voxel, 0) + 1
-        self.assertAlmostEqual(numbers["voxels_with_fibres"] / len(counts), 1, delta=0.02)
-        self.assertAlmostEqual(numbers["max_fibres_in_voxel"] / max(counts.values()), 1, delta=0.05)
-        self.assertGreater(Page(html).picture("fibres in").max(), 0)
+        self.assertAlmostEqual(numbers["voxels_with_paths"] / len(counts), 1, delta=0.02)
+        self.assertAlmostEqual(numbers["max_paths_in_voxel"] / max(counts.values()), 1, delta=0.05)
+        self.assertGreater(Page(html).picture("paths in").max(), 0)
+        self.assertNotIn("fibres", Page(html).text)
 
     def test_an_unfinished_result_shows_its_finished_batches_and_says_so(self):
         run("tensor", *self.series, "--backend", "cpu", "--threads", "1", "--quiet", "--batch", "200", "--out",
@@ -448,7 +449,7 @@ class OtherResults(ReportJobs):
         run("report", out)
         page = Page(self.path("empty.report.html"))
         self.assertEqual(json.loads(page.data)["items"], 0)
-        self.assertNotIn("Fibres, coloured by direction", page.text)
+        self.assertNotIn("Paths, coloured by direction", page.text)
 
     def test_numbers_that_are_not_finite_are_magenta_and_null(self):
         copy = self.path("infinite.h5")

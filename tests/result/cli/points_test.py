@@ -282,7 +282,7 @@ class VerifyCompareInfo(Ragged):
         rc, out, output = voxherd("info", self.path("a.h5"))
         self.assertEqual(rc, 0, output)
         for word in ("/points/position[3]", "/samples/ends[2]", "/connectome/count[2,2]", "/inputs/bvals[4]",
-                     "fibres with"):
+                     "paths with"):
             self.assertIn(word, out)
 
 

@@ -209,7 +209,7 @@ async function saveFiles() {
   const files = {
     "save-costs": ["total.nii"],
     "save-pathway": ["pathway.nii"],
-    "save-fibres": ["fibres.trx"],
+    "save-fibres": ["paths.trx"],
     "save-pictures": ["planes.png", "volume.png"],
   };
   seen.saved = {};

@@ -155,7 +155,7 @@ class Page(ViewJobs):
         self.assertNotEqual(self.axe["light"]["background"], self.axe["dark"]["background"])
 
     def test_saved_fibres_are_those_shown(self):
-        with zipfile.ZipFile(self.seen["saved"]["fibres.trx"]) as trx:
+        with zipfile.ZipFile(self.seen["saved"]["paths.trx"]) as trx:
             self.assertEqual(json.loads(trx.read("header.json"))["NB_STREAMLINES"], self.seen["fibres"])
 
     def test_saved_images_are_those_of_connect(self):

@@ -81,7 +81,7 @@ class Panels(ReportJobs):
         limit = measure[int(seen["threshold"] / 100 * (stored - 1) + 0.5)]
         self.assertGreater(seen["threshold"], 0)
         self.assertEqual(seen["some"]["fibres"], int((measure >= limit).sum()))
-        self.assertEqual(seen["status"], f"{seen['some']['fibres']} of {stored} fibres are drawn.")
+        self.assertEqual(seen["status"], f"{seen['some']['fibres']} of {stored} paths are drawn.")
         self.assertEqual(seen["rows"], min(50, seen["some"]["fibres"]))
         self.assertEqual(seen["coloured"], "DPV0")
         self.assertLess(seen["cut"]["points"], seen["some"]["points"] / 2)
@@ -93,9 +93,9 @@ class Panels(ReportJobs):
         self.assertLess(seen["include"], stored)
         self.assertEqual(seen["regions"], ["touch region 8", "do not touch region 9"])
         self.assertLess(seen["both"], seen["include"])
-        self.assertEqual(seen["status"], f"{seen['both']} of {seen['both']} fibres that pass regions and groups are drawn; "
+        self.assertEqual(seen["status"], f"{seen['both']} of {seen['both']} paths that pass regions and groups are drawn; "
                          f"the result has {stored}.")
-        self.assertEqual(seen["saved"], f"{seen['both']} fibres have been saved.")
+        self.assertEqual(seen["saved"], f"{seen['both']} paths have been saved.")
         with zipfile.ZipFile(seen["file"]) as trx:
             self.assertEqual(json.loads(trx.read("header.json"))["NB_STREAMLINES"], seen["both"])
         name, count = re.fullmatch(r" (region \d → region \d+) \((\d+)\)", seen["hidden"]["name"]).groups()

@@ -270,6 +270,11 @@ class Refusals(ViewJobs):
             self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
             self.assertGreater(len(body), 500)
 
+    def test_the_page_calls_a_stored_curve_a_path(self):
+        page = self.expect(200, "GET", "/", X_Token=None, Origin=None).decode()
+        self.assertIn("Paths (TRX)", page)
+        self.assertNotRegex(page, r'(?i)>[^<]*fibre|aria-label="[^"]*fibre')
+
     def test_data_need_the_token(self):
         for target in "/api/state", "/api/map/0", "/api/passable", "/api/alive":
             self.expect(401, "GET", target, X_Token=None)
