@@ -22,8 +22,8 @@ namespace voxherd {
 
 /// The options that were given, as text: from the command line, else from the file of --config.
 struct given_options {
-  std::map<std::string, std::vector<std::string>> values = {};  ///< of each option; a flag has none
-  std::string command_line = {};                                ///< as typed, for provenance
+  std::map<std::string, std::vector<std::string>> values = {};  ///< values of each option; a flag has none
+  std::string command_line = {};                                ///< the words as typed, for provenance
   std::string command = {};                                     ///< name of the command, for messages
 
   bool has(std::string_view name) const { return values.find(std::string(name)) != values.end(); }
@@ -210,11 +210,11 @@ struct default_case {
 struct declared_option {
   const char* name;
   option_type type;
-  std::size_t offset = 0;                 ///< of the member in its request
+  std::size_t offset = 0;                 ///< offset of the member in its request
   const member_access* access = nullptr;  ///< null: the parser itself uses the option
   bool is_list = false;
   std::optional<range> limits = std::nullopt;
-  const void* words = nullptr;  ///< of `word_count` pairs, for read_words
+  const void* words = nullptr;  ///< `word_count` pairs, for read_words
   std::size_t word_count = 0;
   void (*read_words)(const void* words, std::size_t count, std::vector<std::string>& names,
                      std::vector<option_value>& meanings) = nullptr;
@@ -248,9 +248,9 @@ struct text_form {
 struct option_notes {
   const char* text;                    ///< what the option does, without its range, default and needs
   const char* value = "";              ///< placeholder, if that of the type (N, X, WORD, FILE) is too vague
-  const char* unit = "";               ///< of a number
+  const char* unit = "";               ///< unit of a number
   const char* standard = "";           ///< the default in words, if it is found in the data: "from the preset"
-  option::default_case defaults[3]{};  ///< of a std::optional: the first that applies fills it
+  option::default_case defaults[3]{};  ///< cases for a std::optional: the first that applies fills it
   option_storage stored = option_storage::never;
   /// Other options, without which this one has no meaning: "paths", "from-point|to-point" (one of them),
   /// "metric=power|jeong" (one of these words); with commas between conditions that must all be true.
@@ -287,7 +287,7 @@ class option_list {
     std::vector<option_value> meanings;
     std::vector<kept_default> defaults;
     option_storage storage = option_storage::never;
-    option_value initial;  ///< of a new request
+    option_value initial;  ///< value in a new request
     std::string initial_text;
   };
 
