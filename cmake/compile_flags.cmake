@@ -34,23 +34,9 @@ function(voxherd_unity target)
   endforeach()
 endfunction()
 
-# Precompiled headers: parsing these takes longer than compiling most sources that include them.
-set(VOXHERD_COMMON_HEADERS <algorithm> <cstdint> <functional> <memory> <string> <vector> <fmt/core.h> <nlohmann/json.hpp>)
-
-# GCC forgets that precompiled headers are system headers, and 12 and 13 warn about their own std::string (GCC bugs 105329, 105651).
+# GCC 12 and 13 warn about their own std::string (GCC bugs 105329, 105651).
 function(voxherd_silence_system_headers target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow>)
   endif()
-endfunction()
-
-function(voxherd_precompile_headers target)
-  target_precompile_headers(${target} PRIVATE ${VOXHERD_COMMON_HEADERS} ${ARGN})
-  voxherd_silence_system_headers(${target})
-endfunction()
-
-# Both targets need the same compiler flags.
-function(voxherd_reuse_precompiled_headers target from)
-  target_precompile_headers(${target} REUSE_FROM ${from})
-  voxherd_silence_system_headers(${target})
 endfunction()

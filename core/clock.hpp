@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <utility>
 
 namespace voxherd {
 
@@ -8,5 +9,17 @@ namespace voxherd {
 inline double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+class lap_timer {
+ public:
+  /// Seconds since the last call, or since it was made.
+  double lap() {
+    const double now = steady_seconds();
+    return now - std::exchange(last_, now);
+  }
+
+ private:
+  double last_ = steady_seconds();
+};
 
 }  // namespace voxherd

@@ -89,7 +89,7 @@ exit_status write_known(const session& s, const known_result& known, const run_s
   file.note_stage("batches computed");
   refuse_changed_inputs(s, settings, &writer);
   if (signal != 0) {
-    if (s.is_root()) print_stopping(signal);
+    if (s.is_root()) print_stopping(signal, continuation(settings));
     writer.close();
     return exit_status::interrupted;
   }

@@ -179,7 +179,7 @@ exit_status computation::estimate_only() {
 bool computation::await_stage() {
   if (input_ == nullptr) return true;
   const double start = steady_seconds();
-  const bool is_ready = voxherd::await_stage(s_, *input_);
+  const bool is_ready = voxherd::await_stage(s_, *input_, continuation(settings_));
   waited_for_input_ += steady_seconds() - start;
   return is_ready;
 }
@@ -267,7 +267,7 @@ exit_status computation::compute() {
                    step_.item);
     std::optional<work_loop> loop;
     if (writer) study_.note_stage("result file created");
-    s_.agree([&] { loop.emplace(s_, a_, device_, layout, shown, count_and_receive_); });
+    s_.agree([&] { loop.emplace(s_, a_, device_, layout, shown, continuation(settings_), count_and_receive_); });
     study_.note_stage("buffers made");
     complete = compute_all(*loop, writer, created);
     watch_.reset();

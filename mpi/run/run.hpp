@@ -87,7 +87,8 @@ bool is_already_complete(const session& s, const std::string& analysis, const ru
                          const device_hooks& device);
 void log_nothing_to_do(const run_settings& settings, const step_context& step = {});
 
-/// What is computed instead of an analysis. Only tests set it, to let devices fail; null: the analysis itself.
+/// What is computed instead of an analysis. Only a test's program sets it, in main, to let devices fail; null: the
+/// analysis itself. It is not a setting, because every command between main and the runs would have to pass it on.
 using analysis_wrapper = std::unique_ptr<analysis> (*)(analysis&);
 extern analysis_wrapper wrap_analysis;
 

@@ -1,7 +1,5 @@
 #include "mpi/run/signals.hpp"
 
-#include <array>
-#include <csignal>
 #include <cstddef>
 
 #include "core/text.hpp"
@@ -11,52 +9,60 @@ namespace voxherd {
 namespace {
 
 constexpr std::array<int, 3> signals{SIGTERM, SIGINT, SIGUSR1};
-volatile std::sig_atomic_t note = 0;
-int depth = 0;
-bool installed = false;
-std::array<struct sigaction, 3> before{};
-bool resumes_by_itself = false;
+constexpr int released = -1;
+volatile std::sig_atomic_t note = 0;  ///< a signal, 0 or `released`; global, because a handler has no other arguments
 
-void take_note(int signal) { note = signal; }
+void take_note(int signal) {
+  if (note != released) {
+    note = signal;
+  } else {
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+  }
+}
+
+bool is_installed() {
+  struct sigaction now {};
+  sigaction(signals.front(), nullptr, &now);
+  return now.sa_handler == take_note;
+}
 
 }  // namespace
 
 stop_signals::stop_signals() {
-  if (depth++ > 0) return;
-  note = 0;
+  if (!is_installed()) note = 0;
   struct sigaction action {};
   action.sa_handler = take_note;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &action, &before[i]);
-  installed = true;
+  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &action, &before_[i]);
 }
 
 stop_signals::~stop_signals() {
-  if (--depth == 0) release();
+  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before_[i], nullptr);
+  if (!is_installed()) note = 0;
 }
 
-void stop_signals::release() {
-  if (!installed) return;
-  for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before[i], nullptr);
-  installed = false;
-}
+void stop_signals::release() { note = released; }
 
-int stop_signals::received() { return depth > 0 ? static_cast<int>(note) : 0; }
+int stop_signals::received() { return note == released ? 0 : static_cast<int>(note); }
 
 const char* signal_name(int signal) { return signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGUSR1"; }
 
-const char* how_to_continue() {
-  return resumes_by_itself ? "the same command continues" : "the same command with --resume continues";
+continued_by continuation(const run_request& request) {
+  const bool by_itself = request.listener != nullptr && request.listener->resumes_by_itself;
+  return by_itself ? continued_by::same_command : continued_by::resume_option;
 }
 
-void set_resumes_by_itself() { resumes_by_itself = true; }
+const char* how_to_continue(continued_by what) {
+  return what == continued_by::same_command ? "the same command continues" : "the same command with --resume continues";
+}
 
-void print_stopping(int signal, stored_batches stored) {
+void print_stopping(int signal, continued_by what, stored_batches stored) {
   print_error_output(
       "voxherd: stopping on signal {}; {}, {}\n", signal_name(signal),
       stored == stored_batches::all ? "finished batches are kept" : "no batch of this step is stored yet",
-      how_to_continue());
+      how_to_continue(what));
 }
 
 }  // namespace voxherd

@@ -32,8 +32,8 @@ wait_state combine(const session& s, const wait_state& own) {
 }
 
 [[noreturn]] void leave(int signal) {
-  throw failure(exit_status::interrupted, fmt::format("stopped on signal {} while reading the input; {}",
-                                                      signal_name(signal), how_to_continue()));
+  throw failure(exit_status::interrupted,
+                fmt::format("stopped on signal {} while reading the input; repeat the command", signal_name(signal)));
 }
 
 /// Waits for the stage. Returns a signal that any rank received meanwhile, 0 for none.
@@ -86,9 +86,9 @@ bool joined_input::is_ready() {
   return std::count_if(parts_.begin(), parts_.end(), [](staged_input* part) { return !part->is_ready(); }) == 0;
 }
 
-bool await_stage(const session& s, staged_input& input) {
+bool await_stage(const session& s, staged_input& input, continued_by what) {
   const int signal = signal_before_stage(s, input);
-  if (signal != 0 && s.is_root()) print_stopping(signal);
+  if (signal != 0 && s.is_root()) print_stopping(signal, what);
   return signal == 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/analysis.hpp"
 #include "mpi/comm/session.hpp"
+#include "mpi/run/signals.hpp"
 
 namespace voxherd {
 
@@ -25,8 +26,9 @@ class joined_input final : public staged_input {
 };
 
 /// Waits until the latest stage is ready on every rank; false if any rank received a stop signal meanwhile. Ranks sleep
-/// and exchange signals within 0.1 s. Throws failure, the same on every rank. Collective.
-bool await_stage(const session& s, staged_input& input);
+/// and exchange signals within 0.1 s. `what` continues the run, for the message. Throws failure, the same on every
+/// rank. Collective.
+bool await_stage(const session& s, staged_input& input, continued_by what = continued_by::resume_option);
 /// The same for callers with nothing to save: a stop signal throws failure (interrupted) on every rank.
 void await_stage_or_throw(const session& s, staged_input& input);
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "core/text.hpp"
@@ -29,7 +29,9 @@ nlohmann::json gather_summary(const session& s, const rank_account& own, double 
 /// The summary as a printed table. `item`: what is counted, in the singular.
 std::string summary_table(const nlohmann::json& summary, const std::string& item);
 
-/// The warnings that this process logs while it exists, each once; at most the first 100.
+/// The warnings that this process logs while it exists, each once; at most the first 100. It belongs to the run's
+/// settings, and listens to the log: whoever warns, about a file or a voxel, warns the user and the result by the same
+/// call, and no reader of files has to know of runs.
 class warning_list {
  public:
   warning_list();

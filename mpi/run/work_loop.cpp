@@ -36,11 +36,12 @@ std::vector<work_slot> make_slots(analysis& a, const device_hooks& device, const
 }  // namespace
 
 work_loop::work_loop(const session& s, analysis& a, const device_hooks& device, const result_layout& layout,
-                     progress& shown, batch_receiver receive)
+                     progress& shown, continued_by continuation, batch_receiver receive)
     : session_(s),
       analysis_(a),
       plan_(layout.batches),
       progress_(shown),
+      continuation_(continuation),
       receive_(std::move(receive)),
       slots_(make_slots(a, device, layout)),
       lanes_(a, device) {
@@ -119,10 +120,12 @@ void work_loop::notice_signals() {
   if (stopped_at_ == steady::time_point{}) {
     stopped_at_ = steady::now();
     if (session_.is_root())
-      print_stopping(queue_->stopped_by(), writer_ != nullptr ? stored_batches::all : stored_batches::none);
+      print_stopping(queue_->stopped_by(), continuation_,
+                     writer_ != nullptr ? stored_batches::all : stored_batches::none);
   }
   if (steady::now() - stopped_at_ < grace) return;
-  print_error_output("voxherd: rank {} exits with an unfinished batch; {}\n", session_.rank(), how_to_continue());
+  print_error_output("voxherd: rank {} exits with an unfinished batch; {}\n", session_.rank(),
+                     how_to_continue(continuation_));
   std::fflush(nullptr);
   // There is no time to finalize MPI or to close the file: every finished batch is already in the file.
   _exit(static_cast<int>(exit_status::interrupted));

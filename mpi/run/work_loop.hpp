@@ -10,6 +10,7 @@
 #include "mpi/run/lane_pool.hpp"
 #include "mpi/run/progress.hpp"
 #include "mpi/run/run.hpp"
+#include "mpi/run/signals.hpp"
 #include "mpi/run/summary.hpp"
 
 namespace voxherd {
@@ -22,7 +23,7 @@ class work_loop {
   /// `layout` outlives the loop: its batches and offsets of points are used. `receive`: called with every computed
   /// batch; may be empty.
   work_loop(const session& s, analysis& a, const device_hooks& device, const result_layout& layout, progress& shown,
-            batch_receiver receive = {});
+            continued_by continuation, batch_receiver receive = {});
 
   /// From now on batches are written; before, they are only received. `writer` outlives the calls of run().
   void write_to(result_writer& writer) { writer_ = &writer; }
@@ -50,6 +51,7 @@ class work_loop {
   batch_queue* queue_ = nullptr;
   result_writer* writer_ = nullptr;
   progress& progress_;
+  continued_by continuation_;  ///< of a stopped run, for the messages
   batch_receiver receive_;
   std::vector<work_slot> slots_;
   std::vector<work_slot*> free_;

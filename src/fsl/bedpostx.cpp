@@ -288,10 +288,10 @@ exit_status estimate_and_export(session& s, const bedpostx_request& request, con
     if (created) fs::remove(f.out, not_empty);
   };
   exit_status status = exit_status::complete;
-  set_resumes_by_itself();
   // The run is a part of this command, which prints its own last line.
   run_listener listener = request.run.listener == nullptr ? run_listener{} : *request.run.listener;
   listener.completes_command = true;
+  listener.resumes_by_itself = true;
   ballstick_request estimation = make_ballstick_request(request, f);
   estimation.run.listener = &listener;
   try {

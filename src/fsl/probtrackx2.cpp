@@ -262,10 +262,10 @@ exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
   };
   track_request track;
   s.agree([&] { track = make_track_request(request, folder); });
-  set_resumes_by_itself();
   // The run is a part of this command, which prints its own last line.
   run_listener listener = request.run.listener == nullptr ? run_listener{} : *request.run.listener;
   listener.completes_command = true;
+  listener.resumes_by_itself = true;
   track.run.listener = &listener;
   exit_status status = exit_status::complete;
   try {

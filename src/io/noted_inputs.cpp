@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "core/failure.hpp"

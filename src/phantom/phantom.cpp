@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <nlohmann/json.hpp>
+
 #include "core/command.hpp"
 #include "mpi/result/named_output.hpp"
 #include "src/phantom/phantom_options.hpp"

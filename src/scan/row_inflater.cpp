@@ -1,6 +1,5 @@
 #include "src/scan/row_inflater.hpp"
 
-#include <nifti1.h>
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -33,7 +32,7 @@ stored_rows::stored_rows(const std::vector<nifti_header>& files, std::uint64_t v
     section s;
     s.offset = bytes_;
     s.value_bytes = widened ? sizeof(float) : h.bytes_per_value;
-    s.convert = widened ? find_converter(NIFTI_TYPE_FLOAT32, false, false) : convert;
+    s.convert = widened ? find_converter(float32_datatype, false, false) : convert;
     s.slope = h.slope;
     s.intercept = h.intercept;
     for (last = first; last < files.size() && is_alike(files[last], h); ++last) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/failure.hpp"
 #include "kernels/portable/voxel_status.hpp"

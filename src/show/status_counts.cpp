@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 #include "core/failure.hpp"
 #include "kernels/portable/voxel_status.hpp"

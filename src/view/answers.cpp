@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 #include "core/failure.hpp"
 

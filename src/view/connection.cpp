@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
+#include "core/clock.hpp"
 #include "src/analyses/connect/pathway.hpp"
 #include "src/scan/grid_space.hpp"
 #include "src/scan/tensor_file.hpp"
@@ -15,18 +15,6 @@
 namespace voxherd::view {
 
 namespace {
-
-class stopwatch {
- public:
-  /// Seconds since the last call.
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 /// Both parts of a path lead from its voxel to an end: the first one is reversed.
 void append(std::span<const float> to_from, std::span<const float> to_to, fibre_set& f) {
@@ -126,10 +114,10 @@ const connection& connection_solver::solve(const connection_request& request, st
     if (is_replaced && is_replaced()) throw replaced{};
   };
   last_.number = 0;
-  stopwatch watch;
+  lap_timer timer;
   const auto& options = connect_options();
   if (!solver_ || options.words(request.options) != options.words(request_)) prepare(request.options);
-  last_.field_seconds = watch.lap();
+  last_.field_seconds = timer.lap();
   stop_if_replaced();
   choose(end_side::from, request.from);
   choose(end_side::to, request.to);
@@ -139,14 +127,14 @@ const connection& connection_solver::solve(const connection_request& request, st
   const auto from = voxels_of(end_side::from, request.from), to = voxels_of(end_side::to, request.to);
   set_ends(from, to, in_);
   arrival_pair times = solve_fronts(is_replaced);
-  last_.front_seconds = watch.lap();
+  last_.front_seconds = timer.lap();
   last_.way = find_pathway(std::move(times.from), std::move(times.to), last_.table, in_.regions, *space_, FA_,
                            in_.options.epsilon);
   stop_if_replaced();
   last_.level = joining_levels(last_.way, in_.regions, *space_, largest_epsilon);
   last_.path_mm = trace_least_path(*solver_, last_.table);
   last_.path_FA = mean_along(last_.path_mm, in_.grid, in_.voxels, FA_);
-  last_.pathway_seconds = watch.lap();
+  last_.pathway_seconds = timer.lap();
   last_.number = ++solved_;
   return last_;
 }

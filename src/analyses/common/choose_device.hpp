@@ -36,8 +36,8 @@ device choose_device_of_one_kind(const session& s, const run_request& request);
 
 device_hooks hooks_for(const device& d);
 
-/// What the system says about GPUs without CUDA, which would initialise all of them. `root`: of the file system. Tests
-/// replace the functions.
+/// What the system says about GPUs without CUDA, which would initialise all of them. `root`: of the file system. A
+/// test's program replaces the functions, in main: they describe the machine, and are asked before a session exists.
 struct gpu_file_functions {
   int (*accessible)(const std::string& root);       ///< NVIDIA GPUs that this process may open; 0: unknown
   bool (*are_renumbered)(const std::string& root);  ///< CUDA's numbers are not those of the device files

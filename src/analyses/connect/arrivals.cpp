@@ -161,7 +161,7 @@ arrival_times::arrival_times(const connect_inputs& inputs, const front_field& fi
   for (std::size_t r = 0; r < inputs.regions.regions(); ++r) {
     const std::uint64_t first = inputs.regions.offsets[r];
     const bool none = first == inputs.regions.offsets[r + 1];
-    front_voxels_.push_back(none ? 0 : inputs.voxels[inputs.regions.voxels[first]]);
+    front_voxels_.push_back(none ? no_voxel : inputs.voxels[inputs.regions.voxels[first]]);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "core/clock.hpp"
 #include "kernels/portable/output_arrays.hpp"
 #include "kernels/tensor/bootstrap.hpp"
+#include "src/analyses/common/median.hpp"
 #include "src/analyses/connect/fronts.hpp"
 
 namespace voxherd {
@@ -25,18 +26,6 @@ struct bootstrap_costs::clocks {
 };
 
 namespace {
-
-/// Seconds since the last call.
-class lap_timer {
- public:
-  double lap() {
-    const double now = steady_seconds();
-    return now - std::exchange(last_, now);
-  }
-
- private:
-  double last_ = steady_seconds();
-};
 
 class replicate_runner final : public batch_runner {
  public:
@@ -217,12 +206,10 @@ void log_connectome(const std::vector<replicate_summary>& all, std::size_t regio
     if (i / regions != i % regions && all[i].mean > 0 && std::isfinite(all[i].sd))
       relative.push_back(all[i].sd / all[i].mean);
   if (relative.empty()) return;
-  const auto middle = relative.begin() + static_cast<std::ptrdiff_t>(relative.size() / 2);
-  std::nth_element(relative.begin(), middle, relative.end());
   spdlog::info(
       "bootstrap, {} replicates: half of the costs between regions have a standard deviation below {:.2g} % of their "
       "mean",
-      in.options.bootstrap.replicates, 100 * *middle);
+      in.options.bootstrap.replicates, 100 * upper_median(relative));
 }
 
 }  // namespace

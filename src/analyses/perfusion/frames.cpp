@@ -9,18 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "core/options.hpp"
+#include "src/analyses/common/median.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/number_table.hpp"
 
 namespace voxherd {
 
 namespace {
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// `place`: names the place of a time in its file.
 void check_times(const std::vector<double>& times, const std::function<std::string(std::size_t)>& place) {
@@ -210,10 +205,11 @@ std::pair<int, int> find_baseline(const std::vector<double>& curve, const std::v
     if (end == first) break;
     std::vector<double> base(curve.begin() + static_cast<std::ptrdiff_t>(first),
                              curve.begin() + static_cast<std::ptrdiff_t>(end));
-    level = median(base);
+    level = upper_median(base);
     for (double& b : base) b = std::fabs(b - level);
     constexpr double deviation_of_median = 1.4826;
-    margin = std::min(margin, std::max(deviations * deviation_of_median * median(base), 0.02 * (curve[peak] - level)));
+    margin =
+        std::min(margin, std::max(deviations * deviation_of_median * upper_median(base), 0.02 * (curve[peak] - level)));
   }
   return {static_cast<int>(first), static_cast<int>(end)};
 }

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "core/failure.hpp"
+#include "src/analyses/common/median.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
@@ -169,11 +170,10 @@ void check_t1_map(const nifti_header& map, double unit_s, const std::vector<std:
     throw failure(exit_status::bad_data,
                   fmt::format("{}: T1 is above 0 in none of the mask's {} voxels, expected a map of T1 in s or ms",
                               name, mask.size()));
-  const auto middle = t1_s.begin() + static_cast<std::ptrdiff_t>(t1_s.size() / 2);
-  std::nth_element(t1_s.begin(), middle, t1_s.end());
-  if (*middle < 0.01 || *middle > 10)
+  const auto median_s = upper_median(t1_s);
+  if (median_s < 0.01 || median_s > 10)
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: the mask's median T1 is {:.4g} s, expected 0.01 to 10 s; {}", name, *middle,
+                  fmt::format("{}: the mask's median T1 is {:.4g} s, expected 0.01 to 10 s; {}", name, median_s,
                               unit_s == 1 ? "if the map is in ms, give --t1-map-unit ms" : "is the map in s?"));
   if (t1_s.size() < mask.size())
     spdlog::warn("{}: {} of the mask's {} voxels have no T1 above 0; they cannot be fitted", name,

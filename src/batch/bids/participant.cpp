@@ -217,7 +217,6 @@ double fraction_done(const bids_request& request, const bids_series& series) {
 /// Each series in a process of its own, several at a time; its messages and cost are in the work folder.
 exit_status run_children(const bids_request& request, const std::vector<bids_series>& all,
                          const pool_settings& settings) {
-  set_resumes_by_itself();
   std::vector<pool_job> jobs;
   for (const bids_series& series : all) {
     const std::string out = (std::filesystem::path(request.work_dir) / series.folder / series.name).string();

@@ -187,7 +187,7 @@ class pool {
     if (signal_ != 0) return;
     signal_ = stop_signals::received();
     if (style_ == progress_style::bar) print_error_output("\r\033[K");
-    print_stopping(signal_);
+    print_stopping(signal_, continued_by::same_command);
     for (const auto& [job, child] : running_) kill(child.process, signal_);
   }
 

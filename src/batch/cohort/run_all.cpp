@@ -116,7 +116,6 @@ exit_status run_all(session& s, const cohort_run& wanted, const std::vector<coho
                     const std::vector<subject_status>& statuses) {
   check_one_per_node(s);
   const stop_signals signals;
-  set_resumes_by_itself();
   spdlog::set_level(spdlog::level::info);  // every process reports its own subjects
   const exit_status before = report_broken(s, statuses);
   if (std::all_of(statuses.begin(), statuses.end(),

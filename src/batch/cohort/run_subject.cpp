@@ -158,8 +158,9 @@ exit_status run_subject(session& s, const cohort_subject& subject, const std::ve
     create_folder_for(out);
     write_note(out, note);
   });
-  const run_listener listener{nullptr, [&](const failure& f) { end_note(out, note, f.status, f.what()); }, false};
-  set_resumes_by_itself();
+  run_listener listener;
+  listener.abort = [&](const failure& f) { end_note(out, note, f.status, f.what()); };
+  listener.resumes_by_itself = true;
   try {
     const auto prepared = prepare_subject(subject, more);
     prepared->run_options()->listener = &listener;

@@ -11,6 +11,8 @@ namespace voxherd {
 
 namespace {
 
+static_assert(float32_datatype == NIFTI_TYPE_FLOAT32);
+
 template <std::size_t Bytes>
 using bits_of = std::conditional_t<
     Bytes == 1, std::uint8_t,

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +48,8 @@ nlohmann::json copied_geometry(const nifti_fields& fields);
 /// Converts `count` stored values to float: value * slope + intercept, computed in double. NaN stays NaN.
 using nifti_converter = void (*)(const std::byte* stored, std::size_t count, double slope, double intercept,
                                  float* out);
+
+inline constexpr int float32_datatype = 16;  ///< NIFTI_TYPE_FLOAT32
 
 /// Returns the conversion for a NIfTI datatype, or null if the datatype is not supported. If not `scaled`, slope and
 /// intercept are ignored.

@@ -434,8 +434,14 @@ class Places(ConnectJobs):
         for axis in range(3):
             region = region | np.roll(region, 1, axis) | np.roll(region, -1, axis)
         within = self.write("within.nii", self.mask & ~region[1:-1, 1:-1, 1:-1])
-        out = self.make("out.h5", "--connectome", self.ends, "--within", within, "--paths", self.path("paths.h5"))
-        os.remove(self.path("paths.h5"))
+        paths, arrivals = self.path("paths.h5"), self.path("arrivals.h5")
+        out = self.make("out.h5", "--connectome", self.ends, "--within", within, "--paths", paths, "--arrivals", arrivals)
+        os.remove(paths)
+        no_voxel = 2**64 - 1
+        self.assertEqual(list(np.flatnonzero(Maps(arrivals).voxel == no_voxel)), [2])
+        for command in ("info", "verify"):
+            self.assertEqual(voxherd(command, arrivals)[0], 0)
+        os.remove(arrivals)
         self.assertRegex(self.output, r"1 of 14 regions without a voxel .*: 3\n")
         cost = Maps(out).connectome["cost"]
         self.assertTrue(np.isinf(cost[2]).all() and np.isinf(cost[:, 2]).all())

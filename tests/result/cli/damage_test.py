@@ -1,4 +1,5 @@
 """Files that were damaged after they were written: verify and --resume find it, and no reader crashes."""
+import glob
 import json
 import os
 import random
@@ -12,6 +13,8 @@ import numpy as np
 from result_files import changed_tables, digest, h5py
 from toy_jobs import VOXHERD, ToyJobs, mpirun, run, voxherd
 
+# Results with a few changed bytes, on which libhdf5 once crashed or never ended.
+PROBES = sorted(glob.glob(os.path.join(os.environ.get("VOXHERD_DATA", ""), "..", "probes", "h5_*.h5")))
 SLOW = ("--batch", 400, "--break-at", 4)  # seven batches, of which the fifth fails
 
 
@@ -307,6 +310,16 @@ class CorruptResults(ToyJobs):
         rc, out, output = voxherd("info", path, "--verbose")
         self.assertEqual(rc, 0, output)
         self.assertIn("x" * 300000, out)
+
+    @unittest.skipUnless(PROBES, "no damaged results (../probes of VOXHERD_DATA)")
+    def test_results_on_which_the_hdf5_library_hangs_or_crashes_are_refused(self):
+        for probe in PROBES:
+            page = self.path("page.html")
+            for words in (("info", probe), ("verify", probe), ("report", probe, "--out", page)):
+                rc, _, output = voxherd(*words)  # a hang ends in a time-out
+                self.assertEqual(rc, 65, f"{words}: {output}")
+                self.assertEqual(output.count("voxherd: error:"), 1, output)
+            self.assertFalse(os.path.exists(page))
 
 
 if __name__ == "__main__":

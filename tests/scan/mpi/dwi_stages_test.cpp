@@ -77,6 +77,7 @@ TEST_F(DwiSeries, SignalToOneRankEndsTheWaitOnAllRanks) {
         ADD_FAILURE() << "it is never there";
       } catch (const failure& f) {
         EXPECT_EQ(f.status, exit_status::interrupted);
+        EXPECT_STREQ(f.what(), "stopped on signal SIGTERM while reading the input; repeat the command");
       }
     }
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
