@@ -43,7 +43,7 @@ option_table<perfusion_request> input_options() {
       {"spacing", &T::spacing_s, range{0.01, 3600}, {.text = "time between frames", .value = "S", .unit = "s"}},
       {"mask", &T::mask, text_kind::file, {"mask of the voxels to fit; without it all"}},
       {"skip-frames", &T::skipped, {parse_frames, print_frames},
-       {.text = "frames to leave out of the fit, counted from 0, e.g. 3,41-47", .value = "LIST"}},
+       {.text = "frames to leave out of the fit, counted from 0, e.g. 3,41-47", .value = "LIST", .paper = true}},
       {"arterial-voi", &T::arterial_voi, text_kind::file, {"mask of voxels in the aorta or hepatic artery"}},
       {"portal-voi", &T::portal_voi, text_kind::file, {.text = "mask of voxels in the portal vein", .needs = "model=dual"}},
       {"arterial-curve", &T::arterial_curve, text_kind::file,
@@ -78,7 +78,7 @@ option_table<perfusion_request> signal_options() {
         .standard = "detected", .needs = "signal=linear|spgr|ct"}},
       {"arterial-baseline", &T::arterial_S0, {{"own", arterial_baseline::own}, {"portal", arterial_baseline::portal}},
        {.text = "baseline S0 of the arterial VOI: its own, or the portal one where inflow distorts the aorta's",
-        .stored = always}},
+        .stored = always, .paper = true}},
       {"relaxivity", &T::relaxivity, range{0.1, 100},
        {.text = "r1 of the agent", .unit = "/s/mM", .stored = if_it_applies, .needs = "signal=linear|spgr"}},
       {"tr", &T::repetition_ms, range{0.1, 10000},
@@ -91,7 +91,7 @@ option_table<perfusion_request> signal_options() {
         .needs = "signal=linear|spgr"}},
       {"t1-map", &T::t1_map, text_kind::file, {.text = "image of T1 before the agent", .needs = "signal=linear|spgr"}},
       {"t1-map-unit", &T::t1_map_unit_s, {{"s", 1}, {"ms", 0.001}},
-       {.text = "unit of --t1-map", .stored = if_it_applies, .needs = "t1-map"}},
+       {.text = "unit of --t1-map", .stored = if_it_applies, .needs = "t1-map", .paper = true}},
       {"vfa", &T::vfa, text_kind::file,
        {.text = "spoiled gradient echoes at several flip angles: a 4-D image, or one image per angle; T1 is fitted to "
                 "them", .needs = "signal=linear|spgr", .many = true}},
@@ -101,7 +101,7 @@ option_table<perfusion_request> signal_options() {
        {.text = "repetition time of --vfa", .unit = "ms", .standard = "--tr", .stored = if_it_applies, .needs = "vfa"}},
       {"t1-blood", &T::t1_blood_s, range{0.01, 10},
        {.text = "T1 of blood before the agent, for both VOIs", .unit = "s", .standard = "from the map or --vfa",
-        .stored = if_it_applies, .needs = "signal=linear|spgr, arterial-voi|portal-voi"}}});
+        .stored = if_it_applies, .needs = "signal=linear|spgr, arterial-voi|portal-voi", .paper = true}}});
   // clang-format on
 }
 
@@ -152,8 +152,8 @@ option_table<perfusion_request> fit_options() {
        {.text = "delays: fitted in each voxel, zero, or first fitted to the mean curve", .stored = always}},
       {"delay-window", &T::delay_window_s, range{0, 20},
        {.text = "largest difference of a voxel's delays from those of the mean curve; 0: fixed", .unit = "s",
-        .stored = if_it_applies, .needs = "delays=two-stage"}},
-      {"delay-roi", &T::delay_roi, text_kind::file, {.text = "mask of the mean curve", .standard = "--mask", .needs = "delays=two-stage"}},
+        .stored = if_it_applies, .needs = "delays=two-stage", .paper = true}},
+      {"delay-roi", &T::delay_roi, text_kind::file, {.text = "mask of the mean curve", .standard = "--mask", .needs = "delays=two-stage", .paper = true}},
       {"maps", &T::maps, text_kind::any,
        {.text = "maps to write, e.g. ka,kp,mean_transit_time", .value = "LIST", .stored = always}}});
   // clang-format on
