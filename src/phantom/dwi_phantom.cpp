@@ -170,7 +170,7 @@ exit_status run_dwi(session& s, const phantom_request& request) {
   if (request.size) p.size = *request.size;
   if (request.voxel_size_mm) p.voxel_size_mm = *request.voxel_size_mm;
   read_shells(request, p);
-  p.noise.kind = request.noise.value_or(noise_kind::rician);
+  p.noise.kind = *request.noise;
   p.noise.seed = request.seed;
   p.snr = request.snr;
   if (request.fibres) p.fibres = *request.fibres;

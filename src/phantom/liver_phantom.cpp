@@ -200,15 +200,12 @@ void read_frames(const phantom_request& request, liver_phantom_settings& p) {
 
 /// Only magnitudes have Rician noise; concentrations and HU do not.
 void read_noise(const phantom_request& request, liver_phantom_settings& p) {
-  p.noise.kind = request.noise.value_or(noise_kind::rician);
+  p.noise.kind = *request.noise;
   p.noise.seed = request.seed;
-  if (p.noise.kind == noise_kind::rician && (p.signal == signal_kind::ct || p.signal == signal_kind::concentration)) {
-    if (request.noise)
-      phantom_option::refuse(
-          "noise", "rician",
-          fmt::format("gaussian or none with --signal {}", p.signal == signal_kind::ct ? "ct" : "concentration"));
-    p.noise.kind = noise_kind::gaussian;
-  }
+  if (p.noise.kind == noise_kind::rician && (p.signal == signal_kind::ct || p.signal == signal_kind::concentration))
+    phantom_option::refuse(
+        "noise", "rician",
+        fmt::format("gaussian or none with --signal {}", p.signal == signal_kind::ct ? "ct" : "concentration"));
   p.cnr = request.cnr;
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "src/phantom/dwi_phantom.hpp"
+#include "src/phantom/liver_phantom.hpp"
 
 namespace voxherd {
 
@@ -60,6 +61,15 @@ std::vector<double> parse_flip_angles(const std::string& text, const char* optio
   return angles;
 }
 
+/// "3.5; paper: 4.48"
+std::string preset_values(double liver_phantom_settings::*value, double factor) {
+  const double usual = liver_phantom_presets().front().*value;
+  std::string text = fmt::format("{:g}", usual * factor);
+  for (const liver_phantom_settings& preset : liver_phantom_presets())
+    if (preset.*value != usual) text += fmt::format("; {}: {:g}", preset.name, preset.*value * factor);
+  return text;
+}
+
 void check_request(const phantom_request& request, const given_options& given) {
   for (const phantom_kind* kind : kinds)
     for (const char* name : kind->options)
@@ -70,6 +80,8 @@ void check_request(const phantom_request& request, const given_options& given) {
 
 const option_table<phantom_request>& phantom_options() {
   using T = phantom_request;
+  const std::string repetition_text = preset_values(&liver_phantom_settings::repetition_s, 1000),
+                    flip_text = preset_values(&liver_phantom_settings::flip_deg, 1);
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .group("Phantom", {
@@ -83,7 +95,8 @@ const option_table<phantom_request>& phantom_options() {
       {"voxel-size", &T::voxel_size_mm, range{0.000001, 1000},
        {.text = "length of a voxel's side", .unit = "mm", .standard = "from the preset"}},
       {"noise", &T::noise, {{"rician", noise_kind::rician}, {"gaussian", noise_kind::gaussian},
-                            {"none", noise_kind::none}}, {.text = "noise of the series", .standard = "rician"}},
+                            {"none", noise_kind::none}}, 
+       {.text = "noise of the series", .defaults = {{"signal=ct|concentration", "gaussian"}, {"", "rician"}}}},
       {"random-seed", &T::seed, at_least(0), {"start of the noise's random numbers; the same one gives the same phantom"}}})
     .group("Diffusion phantom (dwi)", {
       {"bvalues", &T::b_values, parse_b_values,
@@ -108,9 +121,9 @@ const option_table<phantom_request>& phantom_options() {
                               {"ct", signal_kind::ct}, {"concentration", signal_kind::concentration}},
        {"what the series contains; spgr: spoiled gradient echo; linear: MR, R1 proportional to signal; ct: HU"}},
       {"tr", &T::repetition_ms, range{0.1, 100}, 
-       {.text = "repetition time", .unit = "ms", .standard = "3.5; paper: 4.48", .needs = "signal=spgr"}},
+       {.text = "repetition time", .unit = "ms", .standard = repetition_text.c_str(), .needs = "signal=spgr"}},
       {"flip-angle", &T::flip_degrees, range{0.1, 90}, 
-       {.text = "flip angle", .unit = "degrees", .standard = "15; paper: 20", .needs = "signal=spgr"}},
+       {.text = "flip angle", .unit = "degrees", .standard = flip_text.c_str(), .needs = "signal=spgr"}},
       {"vfa-flip-angles", &T::vfa_flip_degrees, parse_flip_angles,
        {.text = "flip angles of the series for T1, 2 to 16 from 0.1 to 90 degrees", .value = "LIST",
         .needs = "signal=spgr"}},

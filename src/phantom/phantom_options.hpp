@@ -24,7 +24,7 @@ struct phantom_request {
   std::string preset = "toy", out;
   std::optional<phantom_size> size;
   std::optional<double> voxel_size_mm;
-  std::optional<noise_kind> noise;
+  std::optional<noise_kind> noise;  ///< read with its default
   std::uint64_t seed = 1;
   bool gz = false, overwrite = false;
   int threads = 0;

@@ -13,6 +13,18 @@ const analysis_views& find_views(const std::string& analysis) {
   return none;
 }
 
+std::string bids_image::find_sidecar(const std::string& field) const {
+  for (const auto& [file, values] : sidecars)
+    if (values.contains(field)) return file;
+  return "";
+}
+
+std::optional<double> bids_image::number(const std::string& field) const {
+  for (const auto& [file, values] : sidecars)
+    if (values.contains(field) && values.at(field).is_number()) return values.at(field).get<double>();
+  return std::nullopt;
+}
+
 const analysis_views& find_views(const result_reader& r) { return find_views(r.analysis_name()); }
 
 namespace report {

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/device.hpp"
+#include "core/options.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/export/bids.hpp"
 #include "src/scan/dwi.hpp"
@@ -29,11 +33,34 @@ struct chapter_views {
 
 enum class bids_input { none, diffusion, dynamic, result };
 
-/// Files of a series from which `voxherd bids` computes an analysis.
+/// Files of a series from which `voxherd bids` computes an analysis; "" for none.
 struct bids_inputs {
   dwi_request series;
   std::string result;  ///< result of the analysis that it needs
   std::string parcellation, region_names;
+  std::string paths;  ///< to write
+};
+
+/// An image of a data set, and its sidecars with their contents, the nearest first.
+struct bids_image {
+  std::string path;
+  std::vector<std::pair<std::string, nlohmann::json>> sidecars;
+
+  /// The nearest sidecar with this field; "" without one.
+  std::string find_sidecar(const std::string& field) const;
+  std::optional<double> number(const std::string& field) const;
+};
+
+/// A dynamic series, and the images of its subject that --bids-filter-file names by their kind.
+class dynamic_inputs {
+ public:
+  virtual ~dynamic_inputs() = default;
+  virtual const bids_image& series() const = 0;
+  virtual bool has(const std::string& kind) const = 0;
+  /// At least one. `suffix`: of their names. Throws failure (bad_data).
+  virtual std::vector<bids_image> images(const std::string& kind, const std::string& suffix) const = 0;
+  /// The only one. Throws as above.
+  virtual std::string image(const std::string& kind, const std::string& suffix) const = 0;
 };
 
 /// How `voxherd bids` computes it, after the analyses that are before it in the list.
@@ -45,6 +72,8 @@ struct bids_run {
   bool has_paths = false;               ///< it has the option --paths
   /// The inputs as its options; null: those of the series.
   std::vector<std::string> (*words)(const bids_inputs& inputs) = nullptr;
+  /// The same of a dynamic series. `given`: by the user, whose options come before what is found.
+  std::vector<std::string> (*dynamic_words)(const dynamic_inputs& inputs, const given_options& given) = nullptr;
 };
 
 /// Its names in BIDS.
@@ -59,7 +88,9 @@ struct bids_views {
 
 /// Its panels in the viewer.
 struct viewer_views {
-  /// What it knows of one voxel besides its maps.
+  /// What it knows of one voxel besides its maps, and what the page shows of that: "curves" of signals in time, or
+  /// "orientations" of fibres; "" without a panel.
+  const char* voxel_kind = "";
   std::unique_ptr<view::voxel_panel> (*make_voxel_panel)(const result_reader& r,
                                                          const report::grid_view& grid) = nullptr;
   /// Rays of a finished run, traced again.

@@ -15,8 +15,6 @@ namespace voxherd::view {
 class voxel_panel {
  public:
   virtual ~voxel_panel() = default;
-  /// `kind` of the answers, by which the page chooses how to show them.
-  virtual const char* kind() const = 0;
   /// `voxel`: linear index in the file. Throws failure if it cannot be found.
   virtual nlohmann::json describe(std::uint64_t voxel) = 0;
 };

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "core/text.hpp"
 #include "src/show/colours.hpp"
@@ -27,12 +27,18 @@ json chosen_options(const connect_request& r) {
   return chosen;
 }
 
-json describe_page_options() {
-  json described = json::array();
-  for (const json& o : connect_options().describe())
-    if (std::find(page_options.begin(), page_options.end(), o.at("name").get<std::string>()) != page_options.end())
-      described.push_back(o);
-  return described;
+json describe_option(const std::string& name) {
+  for (json& o : connect_options().describe())
+    if (o.at("name") == name) return std::move(o);
+  throw std::logic_error("connect has no option --" + name);
+}
+
+/// Controls of the page.
+json describe_controls() {
+  json controls{{"options", json::array()}, {"epsilon", describe_option("epsilon")}};
+  for (const char* name : page_options) controls["options"].push_back(describe_option(name));
+  controls["epsilon"]["max"] = largest_epsilon;
+  return controls;
 }
 
 /// Those of maps, at equal distances.
@@ -54,20 +60,12 @@ json describe_curve(const pathway& p) {
   return curve;
 }
 
-void set_end(const chosen_end& end, const std::string& parcellation, std::string& file,
-             std::vector<std::int32_t>& labels, std::optional<point_in_mm>& point) {
-  point = end.point_mm;
-  if (end.point_mm) return;
-  file = parcellation;
-  labels = {end.label};
-}
-
 /// What to type for the same result; null in place of epsilon, which the page chooses.
 json command_words(const connection_request& r, const connection_solver& s) {
   connect_request q = r.options;
   const std::string parcellation = s.parcellation() ? s.parcellation()->path : "";
-  set_end(r.from, parcellation, q.from, q.from_labels, q.from_point);
-  set_end(r.to, parcellation, q.to, q.to_labels, q.to_point);
+  set_end(r.from, end_side::from, parcellation, q);
+  set_end(r.to, end_side::to, parcellation, q);
   json words{"voxherd", "connect"};
   for (const std::string& word : connect_options().words(q)) words.push_back(word);
   for (const json& word : {json("--epsilon"), json(), json("--out"), json("connection.h5")}) words.push_back(word);
@@ -122,7 +120,7 @@ json api::describe() const {
   j["connect"] = {{"available", solver_ != nullptr}, {"why_not", why_none_}};
   if (!solver_) return j;
   j["connect"].update(chosen_options(solver_->request()));
-  j["connect"]["options"] = describe_page_options();
+  j["connect"].update(describe_controls());
   j["connect"]["unit"] = solver_->unit();
   j["connect"]["words"] = connect_options().words(solver_->request());
   j["connect"]["parcellation"] = solver_->parcellation() ? solver_->parcellation()->path : "";

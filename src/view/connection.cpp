@@ -54,6 +54,14 @@ connection_request make_connection_request(const asked_connection& asked, const 
   return r;
 }
 
+void set_end(const chosen_end& end, end_side side, const std::string& parcellation, connect_request& r) {
+  const bool from = side == end_side::from;
+  const bool is_region = !end.point_mm;
+  (from ? r.from_point : r.to_point) = end.point_mm;
+  (from ? r.from : r.to) = is_region ? parcellation : "";
+  (from ? r.from_labels : r.to_labels) = is_region ? std::vector{end.label} : std::vector<std::int32_t>();
+}
+
 connection_solver::connection_solver(const connect_request& request, tensor_source&& tensors,
                                      const std::string& parcellation, const device& d)
     : request_(connect_options().complete(request)), device_(d) {
@@ -80,14 +88,11 @@ void connection_solver::prepare(const connect_request& request) {
 }
 
 void connection_solver::choose(end_side side, const chosen_end& end) {
-  end_choice& choice = side == end_side::from ? in_.options.from : in_.options.to;
-  if (end.point_mm) {
-    choice = {"", {}, *end.point_mm};
-    return;
+  if (!end.point_mm) {
+    if (!parcellation_) throw failure(exit_status::usage, "there is no parcellation; give a point, or --parcellation");
+    check_labels(*parcellation_, {end.label}, side == end_side::from ? "from" : "to");
   }
-  if (!parcellation_) throw failure(exit_status::usage, "there is no parcellation; give a point, or --parcellation");
-  check_labels(*parcellation_, {end.label}, side == end_side::from ? "from" : "to");
-  choice = {parcellation_->path, {end.label}, {}};
+  set_end(end, side, parcellation_ ? parcellation_->path : "", in_.options);
 }
 
 connection_solver::arrival_pair connection_solver::solve_fronts(const std::function<bool()>& is_replaced) {

@@ -33,6 +33,9 @@ struct connection {
 /// The connection that the page asks for; what it cannot change is that of `base`. Throws failure (usage).
 connection_request make_connection_request(const asked_connection& asked, const connect_request& base);
 
+/// Sets an end of `r`; a region is one of the image `parcellation`.
+void set_end(const chosen_end& end, end_side side, const std::string& parcellation, connect_request& r);
+
 /// A newer request has replaced this one.
 struct replaced {};
 

@@ -21,7 +21,7 @@ constexpr std::string_view voxel_address = "/api/voxel/", matrix_address = "/api
                            traced_address = "/api/traced/", choice_address = "/api/streamlines",
                            trx_address = "/api/streamlines/trx";
 
-bool has_voxel_panel(const result_reader& r) { return find_views(r).viewer.make_voxel_panel != nullptr; }
+bool has_voxel_panel(const result_reader& r) { return *find_views(r).viewer.voxel_kind != 0; }
 
 }  // namespace
 
@@ -35,7 +35,7 @@ result_details::result_details(const shown_data& data, const page_grid& grid, co
 nlohmann::json result_details::describe() const {
   const result_reader* r = data_.result();
   if (r == nullptr) return {{"voxel", ""}, {"matrices", nullptr}, {"streamlines", nullptr}};
-  nlohmann::json j{{"voxel", has_voxel_panel(*r) ? data_.analysis() : ""},
+  nlohmann::json j{{"voxel", find_views(*r).viewer.voxel_kind},
                    {"matrices", describe_matrices(*r)},
                    {"streamlines", describe_streamlines(*r)}};
   if (!fibres_) return j;

@@ -9,7 +9,6 @@
 #include "src/io/input_file.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/show/analysis_views.hpp"
-#include "src/view/connection_request.hpp"
 #include "src/view/streamlines.hpp"
 
 namespace voxherd::view {
@@ -53,20 +52,6 @@ nlohmann::json find_inputs(const result_reader& r) {
   } catch (const failure&) {
     return inputs;  // this result can be shown without
   }
-}
-
-/// The settings with which a result of connect was computed, without its ends.
-connect_request read_settings(const nlohmann::json& configuration) {
-  connect_request r = connect_options().read_stored(configuration);
-  r.from_labels.clear();
-  r.to_labels.clear();
-  r.labels.clear();
-  r.from_point.reset();
-  r.to_point.reset();
-  r.epsilon = connect_request().epsilon;
-  r.bootstrap = 0;
-  r.in_place = false;
-  return r;
 }
 
 /// Gradients and mask beside a series: NAME.bval and NAME.bvec as dcm2niix writes them, or FSL's names.
@@ -140,7 +125,7 @@ std::optional<connect_request> shown_data::find_connect_request(std::string& why
     r.tensors.tensor_from = tensor_origin::voxherd;
     return r;
   }
-  if (views.has_connection_settings) r = read_settings(result_->configuration());
+  if (views.has_connection_settings) r = read_settings_for_other_ends(result_->configuration());
   why = read_inputs(find_inputs(*result_), r);
   if (!why.empty()) return std::nullopt;
   return r;

@@ -25,8 +25,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr auto position = "position";
-
 /// Outputs with one number per fibre or, `along`, per point.
 std::vector<output_spec> list_measures(const result_reader& r, output_layout layout) {
   constexpr std::size_t max_measures = 12;
@@ -68,46 +66,38 @@ std::vector<std::uint64_t> thin_out(const result_reader& r, const std::vector<st
   return chosen;
 }
 
-/// Values of some items: all rows at once if most of them are wanted, since each reading takes time.
-std::vector<float> read_measure(const result_reader& r, const std::string& name,
-                                const std::vector<std::uint64_t>& items) {
-  constexpr std::uint64_t max_rows = std::uint64_t{1} << 22;
-  const std::uint64_t stored = r.item_voxels().size();
-  std::vector<float> values, all;
-  if (stored <= max_rows) all = r.read_items(name, 0, stored);
-  for (const std::uint64_t item : items)
-    values.push_back(all.empty() ? r.read_items(name, item, 1).front() : all[item]);
-  return values;
+std::vector<float> read_positions(const fibre_source& fibres) {
+  std::vector<float> mm(3 * fibres.points());
+  fibres.read_positions(0, mm);
+  return mm;
 }
 
-std::vector<float> read_points(const result_reader& r, const std::string& name,
-                               const std::vector<std::uint64_t>& items) {
-  std::vector<float> values;
-  for (const std::uint64_t item : items) {
-    const std::vector<float> one = r.read_points(name, r.point_offsets()[item], point_count(r, item));
-    values.insert(values.end(), one.begin(), one.end());
-  }
-  return values;
+/// An output with one number per fibre or per point.
+std::vector<float> read_measure(const fibre_source& fibres, const output_spec& o) {
+  const fibre_array array{o.name, o.type, 1};
+  const bool along = o.layout == output_layout::points;
+  std::vector<std::byte> rows((along ? fibres.points() : fibres.fibres()) * array.row_bytes());
+  along ? fibres.read_point_rows(array, 0, rows) : fibres.read_fibre_rows(array, 0, rows);
+  return as_floats(o.type, rows);
 }
 
 std::string send_items(const result_reader& r, const page_grid& grid, const std::vector<std::uint64_t>& items,
                        std::uint64_t stored) {
-  std::vector<std::uint32_t> offsets{0}, starts;
-  for (const std::uint64_t item : items) {
-    offsets.push_back(offsets.back() + static_cast<std::uint32_t>(point_count(r, item)));
+  const result_fibres fibres(r, items);
+  std::vector<std::uint32_t> starts;
+  for (const std::uint64_t item : items)
     starts.push_back(static_cast<std::uint32_t>(grid.on_page(r.item_voxels()[item])));
-  }
   const auto measures = list_measures(r, output_layout::items), along = list_measures(r, output_layout::points);
   std::string block = begin_block({{"fibres", items.size()},
-                                   {"points", offsets.back()},
+                                   {"points", fibres.points()},
                                    {"stored", stored},
                                    {"measures", as_json(measures)},
                                    {"along", as_json(along)}});
-  append(block, offsets);
-  append(block, read_points(r, position, items));
+  append(block, std::vector<std::uint32_t>(fibres.offsets().begin(), fibres.offsets().end()));
+  append(block, read_positions(fibres));
   append(block, starts);
-  for (const output_spec& o : measures) append(block, read_measure(r, o.name, items));
-  for (const output_spec& o : along) append(block, read_points(r, o.name, items));
+  for (const output_spec& o : measures) append(block, read_measure(fibres, o));
+  for (const output_spec& o : along) append(block, read_measure(fibres, o));
   return block;
 }
 
@@ -148,13 +138,12 @@ std::string send_rays(const result_reader& r, const page_grid& grid, std::uint64
 
 std::vector<float> count_streamlines(const result_reader& r) {
   const report::grid_view view(r.grid());
-  std::vector<report::fibre> fibres;
-  for (const std::uint64_t item : thin_out(r, find_fibres(r), max_streamlines)) {
-    const std::vector<float> mm = r.read_points(position, r.point_offsets()[item], point_count(r, item));
-    report::fibre f;
-    for (std::size_t k = 0; k + 2 < mm.size(); k += 3) f.mm.push_back(view.place_mm({mm[k], mm[k + 1], mm[k + 2]}));
-    fibres.push_back(std::move(f));
-  }
+  const result_fibres chosen(r, thin_out(r, find_fibres(r), max_streamlines));
+  const std::vector<float> mm = read_positions(chosen);
+  std::vector<report::fibre> fibres(chosen.fibres());
+  for (std::size_t f = 0; f < fibres.size(); ++f)
+    for (std::uint64_t p = chosen.offsets()[f]; p < chosen.offsets()[f + 1]; ++p)
+      fibres[f].mm.push_back(view.place_mm({mm[3 * p], mm[3 * p + 1], mm[3 * p + 2]}));
   return report::count_fibres(view, fibres);
 }
 

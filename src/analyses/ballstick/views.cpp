@@ -118,7 +118,7 @@ extern const analysis_views ballstick_views{
     .analysis = "ballstick",
     .chapter = {report::write_ballstick_chapter, report::write_ballstick_methods},
     .bids = {.plan = plan_bids_ballstick, .run = {.input = bids_input::diffusion}},
-    .viewer = {.make_voxel_panel = make_ballstick_panel},
+    .viewer = {.voxel_kind = "orientations", .make_voxel_panel = make_ballstick_panel},
     .exports = {&fsl_export}};
 
 }  // namespace voxherd

@@ -96,10 +96,8 @@ class ballstick_panel final : public voxel_panel {
     while (r.has(fmt::format("dyads{}", fibres_ + 1))) ++fibres_;
   }
 
-  const char* kind() const override { return "ballstick"; }
-
   json describe(std::uint64_t voxel) override {
-    json j{{"kind", kind()}, {"status", maps_.status_text(voxel)}};
+    json j{{"status", maps_.status_text(voxel)}};
     if (!maps_.is_fitted(voxel)) return j;
     const std::uint64_t item = *maps_.find_item(voxel);
     j["fibres"] = json::array();

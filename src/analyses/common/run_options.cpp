@@ -51,7 +51,7 @@ const option_table<run_request>& run_options() {
       {"out", &T::out, text_kind::file, {.text = "result file (HDF5); FILE.part until it is complete", .required = true}},
       {"overwrite", &T::overwrite, {"replace the result file if it exists"}},
       {"resume", &T::resume, {"continue a stopped run from FILE.part"}},
-      {"json", &T::json, text_kind::file, {"write the times of ranks and stages to FILE (JSON)"}},
+      {"json", &T::json, text_kind::file, {.text = "write the times of ranks and stages to FILE (JSON)", .paper = true}},
       {"trace", &T::trace, text_kind::file, {.text = "write a per-batch timeline to FILE (CSV)", .paper = true}}})
     .group("Running", {
       {"backend", &T::backend, {{"auto", choice::automatic}, {"cpu", choice::cpu}, {"cuda", choice::cuda},
@@ -67,13 +67,13 @@ const option_table<run_request>& run_options() {
       {"batch", &T::batch_items, range{0, 10000000}, {.text = "voxels per batch; 0: from the device's memory", .paper = true}},
       {"host-memory", &T::host_memory_gb, range{0.000001, 1000000},
        {.text = "memory of a node for compressed images; if they need more, they are read in several passes",
-        .unit = "GB"}},
+        .unit = "GB", .paper = true}},
       {"stall-minutes", &T::stall_minutes, range{0, 100000},
        {.text = "longest time without a finished batch, after which the run stops with status 75 and prints what each rank does; 0: none",
-        .unit = "min"}},
+        .unit = "min", .paper = true}},
       {"dry-run", &T::dry_run, {"check everything, print memory, disk space and time, and compute nothing"}},
       {"quiet", &T::quiet, {"print only warnings and errors"}},
-      {"verbose", &T::verbose, {"print more: the times of each rank, how inputs are read"}},
+      {"verbose", &T::verbose, {.text = "print more: the times of each rank, how inputs are read", .paper = true}},
       {"config", text_kind::file, {"read options from FILE, one `name = value` per line"}}})
     .check([](const T&, const given_options& given) {
       if (given.has("quiet")) option::refuse_given(given, "verbose", "with --quiet");

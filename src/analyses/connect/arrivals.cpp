@@ -244,7 +244,7 @@ std::vector<T> gather_rows(const session& s, const std::vector<std::uint64_t>& f
 front_collector::front_collector(const connect_inputs& inputs, const device& d)
     : inputs_(inputs),
       threads_(d.kind == backend::cuda ? d.threads : 1),  // on a CPU all threads compute meanwhile
-      nearest_(inputs.options.connectome ? inputs.voxels.size() : 0) {}
+      nearest_(inputs.options.is_connectome() ? inputs.voxels.size() : 0) {}
 
 void front_collector::add(const batch& fronts, std::span<const std::span<const std::byte>> outputs) {
   for (std::uint64_t i = 0; i < fronts.item_count; ++i) fronts_.push_back(fronts.first_item + i);
@@ -254,7 +254,7 @@ void front_collector::add(const batch& fronts, std::span<const std::span<const s
     values.insert(values.end(), more.begin(), more.end());
   });
   const std::span<const float> arrival = rows.values<"arrival">();
-  if (inputs_.options.connectome) {
+  if (inputs_.options.is_connectome()) {
     nearest_.add(fronts.first_item, arrival, threads_);
   } else {
     arrival_.insert(arrival_.end(), arrival.begin(), arrival.end());
@@ -268,7 +268,7 @@ front_results front_collector::gather(const session& s) {
   each_column(own_, [&]<output_name>(auto& values) { values = gather_rows(s, fronts, values, regions); });
   all.table = std::move(own_);
   all.table.regions = regions;
-  if (inputs_.options.connectome) {
+  if (inputs_.options.is_connectome()) {
     all.nearest = gather_nearest(s, std::move(nearest_));
     return all;
   }

@@ -35,7 +35,7 @@ class replicate_runner final : public batch_runner {
       : inputs_(inputs), device_(d), add_(std::move(add)), image_(inputs.image) {
     lap_timer timer;
     bootstrap_settings how;
-    how.seed = inputs.options.bootstrap.seed;
+    how.seed = inputs.options.random_seed;
     how.tensor.gradient_deviation = inputs.signals.gradient_deviation;
     tensors_ = make_tensor_bootstrap(d, inputs.signals.gradients, how, inputs.signals.voxels, inputs.signals.rows);
     tensor_.resize(6 * tensors_->voxels());
@@ -60,7 +60,7 @@ class replicate_runner final : public batch_runner {
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
     const std::size_t regions = inputs_.regions.regions();
-    const std::size_t width = inputs_.options.connectome ? regions * regions : 1;
+    const std::size_t width = inputs_.options.is_connectome() ? regions * regions : 1;
     const auto out = arrays_in<replicate_outputs>(outputs);
     for (std::uint64_t i = 0; i < items.item_count; ++i)
       out.put<"kept">(i, solve(items.first_item + i + 1, out.values<"cost">() + i * width));
@@ -76,7 +76,7 @@ class replicate_runner final : public batch_runner {
     const auto solver = connect::make_solver(device_, field.view(), inputs_.options.solver);
     solver->set_regions(inputs_.regions);
     spent.set_ups = timer.lap();
-    if (inputs_.options.connectome) {
+    if (inputs_.options.is_connectome()) {
       region_costs(*solver, field, cost);
     } else {
       *cost = min_total(*solver, field);
@@ -135,10 +135,7 @@ nlohmann::json bootstrap_times::as_json() const {
 }
 
 bootstrap_costs::bootstrap_costs(const connect_inputs& inputs, const device& d)
-    : inputs_(inputs),
-      device_(d),
-      voxels_(inputs.options.bootstrap.replicates, no_voxel),
-      clocks_(std::make_unique<clocks>()) {}
+    : inputs_(inputs), device_(d), voxels_(inputs.options.bootstrap, no_voxel), clocks_(std::make_unique<clocks>()) {}
 
 bootstrap_costs::~bootstrap_costs() = default;
 
@@ -178,14 +175,14 @@ double quantile(const std::vector<float>& sorted, double part) {
 
 std::vector<constant> make_constants(const std::vector<replicate_summary>& all, const std::vector<std::uint64_t>& shape,
                                      const connect_inputs& in) {
-  const std::string unit = cost_unit(in.options.how), group = in.options.connectome ? "connectome" : "pathway";
+  const std::string unit = cost_unit(in.options.how), group = in.options.is_connectome() ? "connectome" : "pathway";
   const auto column = [&](const char* name, const std::string& of, std::string meaning, auto value) {
     constant c{name, shape, {}, of, std::move(meaning), group};
     for (const replicate_summary& r : all) c.values.push_back(value(r));
     return c;
   };
   const std::string end = fmt::format("end of the cost's {:g} % interval: percentile of the bootstrap's replicates",
-                                      in.options.bootstrap.interval_percent);
+                                      in.options.interval_percent);
   return {column("cost_low", unit, "lower " + end, [](const auto& r) { return r.low; }),
           column("cost_high", unit, "upper " + end, [](const auto& r) { return r.high; }),
           column("cost_mean", unit, "mean cost of the replicates", [](const auto& r) { return r.mean; }),
@@ -195,9 +192,9 @@ std::vector<constant> make_constants(const std::vector<replicate_summary>& all, 
 }
 
 void log_pathway(const replicate_summary& r, const connect_inputs& in) {
-  const auto& b = in.options.bootstrap;
   spdlog::info("bootstrap of {}: cost {:.5g} to {:.5g} {} ({:g} % interval), mean {:.5g}, deviation {:.3g}",
-               b.replicates, r.low, r.high, cost_unit(in.options.how), b.interval_percent, r.mean, r.sd);
+               in.options.bootstrap, r.low, r.high, cost_unit(in.options.how), in.options.interval_percent, r.mean,
+               r.sd);
 }
 
 void log_connectome(const std::vector<replicate_summary>& all, std::size_t regions, const connect_inputs& in) {
@@ -209,7 +206,7 @@ void log_connectome(const std::vector<replicate_summary>& all, std::size_t regio
   spdlog::info(
       "bootstrap, {} replicates: half of the costs between regions have a standard deviation below {:.2g} % of their "
       "mean",
-      in.options.bootstrap.replicates, 100 * upper_median(relative));
+      in.options.bootstrap, 100 * upper_median(relative));
 }
 
 }  // namespace
@@ -235,12 +232,12 @@ replicate_summary summarise(std::vector<float>& costs, double percent) {
 void refuse_too_many_costs(const connect_inputs& in) {
   constexpr double most = 16e9;
   const std::size_t regions = in.labels.size();
-  const double bytes = 4.0 * static_cast<double>(in.options.bootstrap.replicates * regions * regions);
-  if (in.options.connectome && bytes > most)
+  const double bytes = 4.0 * static_cast<double>(in.options.bootstrap * regions * regions);
+  if (in.options.is_connectome() && bytes > most)
     throw failure(exit_status::usage,
                   fmt::format("--bootstrap {} of {} regions: the replicates' costs take {:.0f} GB, expected at most "
                               "{:.0f}; give fewer replicates, or fewer --labels",
-                              in.options.bootstrap.replicates, regions, 1e-9 * bytes, 1e-9 * most));
+                              in.options.bootstrap, regions, 1e-9 * bytes, 1e-9 * most));
 }
 
 std::vector<constant> interval_constants(const result_reader& step, const connect_inputs& in) {
@@ -252,10 +249,10 @@ std::vector<constant> interval_constants(const result_reader& step, const connec
   std::vector<float> costs(replicates);
   for (std::size_t i = 0; i < width; ++i) {
     for (std::size_t r = 0; r < replicates; ++r) costs[r] = rows[r * width + i];
-    all[i] = summarise(costs, in.options.bootstrap.interval_percent);
+    all[i] = summarise(costs, in.options.interval_percent);
   }
   std::vector<constant> constants = make_constants(all, shape, in);
-  if (in.options.connectome) {
+  if (in.options.is_connectome()) {
     log_connectome(all, shape[0], in);
     return constants;
   }

@@ -27,7 +27,7 @@ struct replicate_outputs {
   using shape = std::vector<std::uint64_t>;
   static shape costs(const inputs& in) {
     const std::uint64_t regions = in.regions.regions();
-    return in.options.connectome ? shape{regions, regions} : shape{1};
+    return in.options.is_connectome() ? shape{regions, regions} : shape{1};
   }
   static std::string cost(const inputs& in) { return cost_unit(in.options.how); }
 

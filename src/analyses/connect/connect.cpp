@@ -34,7 +34,7 @@ later_step predict_paths(const connect_inputs& inputs, int ranks, const run_esti
   later_step step;
   step.is_bound = true;
   const double all_fronts = seconds_of_all_fronts(arrivals);
-  if (!inputs.options.connectome) {
+  if (!inputs.options.is_connectome()) {
     // Each rank solves once for both fronts, and rank 0 once before.
     step.seconds = 2 * all_fronts;
     step.from = "both fronts are solved for again";
@@ -55,7 +55,7 @@ later_step predict_paths(const connect_inputs& inputs, int ranks, const run_esti
 /// Fits and prepares one replicate to time it; its fronts take as long as those of the data.
 later_step predict_bootstrap(const connect_inputs& inputs, const device& d, int ranks, const run_estimate& arrivals) {
   later_step step;
-  const std::uint64_t replicates = inputs.options.bootstrap.replicates;
+  const std::uint64_t replicates = inputs.options.bootstrap;
   const double one = time_replicate_field(inputs, d) + seconds_of_all_fronts(arrivals);
   step.seconds = one * std::ceil(static_cast<double>(replicates) / ranks);
   step.from = fmt::format("{} of {:.3g} s each", counted(replicates, "replicate"), one);
@@ -111,7 +111,7 @@ evaluation evaluate(const session& s, const connect_inputs& in, const front_fiel
   evaluation e;
   front_results fronts = collected.gather(s);
   s.on_root([&] {
-    if (in.options.connectome) {
+    if (in.options.is_connectome()) {
       evaluate_connectome(in, fronts, e);
     } else {
       evaluate_pathway(in, field, std::move(fronts), d, e);
@@ -150,7 +150,7 @@ exit_status run_connect_steps(session& s, const connect_inputs& inputs, const ru
                    [&] { return std::make_unique<path_tracing>(inputs, field, d, found.paths); });
     steps.describe("path", [&, ranks](const run_estimate& first) { return predict_paths(inputs, ranks, first); });
   }
-  if (options.bootstrap.replicates > 0) {
+  if (options.bootstrap > 0) {
     steps.run(
         "bootstrap",
         [&] {

@@ -14,8 +14,8 @@ namespace voxherd {
 namespace {
 
 std::vector<connect::start> starts_in(const connect_inputs& in, const front_field& field, std::size_t region) {
-  const end_choice& end = region == 0 ? in.options.from : in.options.to;
-  if (!in.options.connectome && end.file.empty()) {
+  const end_choice end = choose_end(in.options, region == 0 ? end_side::from : end_side::to);
+  if (!in.options.is_connectome() && end.file.empty()) {
     auto index = grid_space(in.grid).to_index(end.point_mm);
     for (std::size_t axis = 0; axis < 3; ++axis) index[axis] -= static_cast<double>(field.first_voxel[axis]);
     return starts_at_point(field.view(), index, in.options.ball_voxels);

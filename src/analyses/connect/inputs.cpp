@@ -87,7 +87,7 @@ std::uint64_t voxel_at(const std::array<double, 3>& point_mm, const char* side, 
 }
 
 void read_parcellation(connect_inputs& in) {
-  const std::string& path = in.options.parcellation;
+  const std::string& path = in.options.connectome;
   const label_image image = read_labels(path, in.grid, label_kind::labels);
   check_labels(image, in.options.labels, "labels");
   in.provenance["connectome"] = fingerprint(path);
@@ -142,7 +142,7 @@ void find_passable_voxels(const tensor_source& tensors, connect_inputs& in) {
 
 std::vector<std::uint64_t> read_end(end_side side, connect_inputs& in) {
   const std::string name = side == end_side::from ? "from" : "to";
-  const end_choice& end = side == end_side::from ? in.options.from : in.options.to;
+  const end_choice end = choose_end(in.options, side);
   if (end.file.empty()) {
     const std::uint64_t voxel = voxel_at(end.point_mm, name.c_str(), in.grid);
     if (in.inside[voxel] == 0)
@@ -172,7 +172,7 @@ void set_ends(const std::vector<std::uint64_t>& from, const std::vector<std::uin
     refuse_data(
         fmt::format("--{} {}: none of its {} voxels is {}, or next to such a voxel; give a larger region "
                     "or a wider mask",
-                    none == 1 ? "from" : "to", printable((none == 1 ? in.options.from : in.options.to).file),
+                    none == 1 ? "from" : "to", printable(none == 1 ? in.options.from : in.options.to),
                     none == 1 ? from.size() : to.size(), passable_words(in)));
   spdlog::info("from: {}, paths start in {} (in or next to the region, {}); to: {}, paths end in {}",
                counted(from.size(), "voxel"), in.regions.offsets[1], passable_words(in), counted(to.size(), "voxel"),
@@ -181,7 +181,7 @@ void set_ends(const std::vector<std::uint64_t>& from, const std::vector<std::uin
 
 void read_connect_regions(const tensor_source& tensors, connect_inputs& in) {
   find_passable_voxels(tensors, in);
-  if (!in.options.connectome) {
+  if (!in.options.is_connectome()) {
     const auto from = read_end(end_side::from, in), to = read_end(end_side::to, in);
     return set_ends(from, to, in);
   }
@@ -223,7 +223,7 @@ connect_inputs read_connect_inputs(const session& s, const connect_request& requ
   connect_inputs in;
   in.options = make_connect_settings(request);
   tensor_source tensors = read_tensor_source(s, request.tensors, request.run.host_memory_bytes(), choose,
-                                             {false, in.options.bootstrap.replicates > 0});
+                                             {false, in.options.bootstrap > 0});
   s.note_stage("tensors read");
   in.grid = tensors.grid;
   in.provenance = tensors.provenance;

@@ -48,7 +48,6 @@ void read_connect_regions(const tensor_source& tensors, connect_inputs& in);
 /// The parts of it for callers that choose ends themselves. Where fronts may pass: inside and voxels.
 void find_passable_voxels(const tensor_source& tensors, connect_inputs& in);
 /// The image's voxels of an end: the region or the point of in.options.from or to. Throws as above.
-enum class end_side { from, to };
 std::vector<std::uint64_t> read_end(end_side side, connect_inputs& in);
 /// Makes these the two ends, instead of earlier ones. Throws as above.
 void set_ends(const std::vector<std::uint64_t>& from, const std::vector<std::uint64_t>& to, connect_inputs& in);

@@ -51,12 +51,6 @@ void check_request(const connect_request& r, const given_options&) {
     refuse("--bootstrap resamples the diffusion-weighted series; give --dwi, --bvals and --bvecs instead of --tensor");
 }
 
-end_choice make_end(const std::string& file, const std::vector<std::int32_t>& labels,
-                    const std::optional<point_in_mm>& point) {
-  if (point) return {"", {}, *point};
-  return {file, labels, {}};
-}
-
 }  // namespace
 
 const option_table<connect_request>& connect_options() {
@@ -102,7 +96,7 @@ const option_table<connect_request>& connect_options() {
       {"smooth", &T::smoothing_voxels, range{0, 10},
        {.text = "width (standard deviation) of the log-Euclidean smoothing of the tensors; 0: none", .unit = "voxels", .stored = always}},
       {"max-ratio", &T::max_ratio, range{1, 10000},
-       {.text = "largest ratio of the squared speeds along and across fibres; smaller eigenvalues of D are raised", .stored = always}}})
+       {.text = "largest ratio of the squared speeds along and across fibres; smaller eigenvalues of D are raised", .stored = always, .paper = true}}})
     .group("Solver", {
       {"scheme", &T::scheme, {{"selling", scheme_kind::selling}, {"godunov27", scheme_kind::godunov27},
                               {"hl26", scheme_kind::hl26}},
@@ -122,14 +116,14 @@ const option_table<connect_request>& connect_options() {
        {"write paths to this result file: through the pathway's voxels, or the least-cost path of each pair"}},
       {"max-paths", &T::max_paths, range{1, 1'000'000},
        {.text = "largest number of paths through the pathway", .stored = if_it_applies,
-        .needs = "paths, from|from-point"}},
+        .needs = "paths, from|from-point", .paper = true}},
       {"bootstrap", &T::bootstrap, range{0, 10000},
        {.text = "number of times that --dwi is resampled (wild bootstrap), for an interval of every cost; 0: none", .stored = always}},
       {"random-seed", &T::random_seed, at_least(0),
-       {.text = "start of the bootstrap's random numbers; the same one gives the same result", .stored = if_it_applies, .needs = "bootstrap"}},
+       {.text = "start of the bootstrap's random numbers; the same one gives the same result", .stored = if_it_applies, .needs = "bootstrap", .paper = true}},
       {"interval", &T::interval_percent, range{1, 99.9},
        {.text = "percentage of the replicates within the interval", .unit = "%", .stored = if_it_applies,
-        .needs = "bootstrap"}},
+        .needs = "bootstrap", .paper = true}},
       {"arrivals", &T::arrivals, text_kind::file,
        {"write the arrival times of every region's front to this result file"}}})
     .include(&T::run, run_options())
@@ -138,34 +132,33 @@ const option_table<connect_request>& connect_options() {
   return table;
 }
 
+connect_request read_settings_for_other_ends(const nlohmann::json& configuration) {
+  const connect_request blank;
+  connect_request r = connect_options().read_stored(configuration);
+  r.from_labels = r.to_labels = r.labels = {};
+  r.from_point = r.to_point = std::nullopt;
+  r.epsilon = blank.epsilon;
+  r.bootstrap = blank.bootstrap;
+  r.in_place = blank.in_place;
+  return r;
+}
+
+end_choice choose_end(const connect_request& r, end_side side) {
+  const bool from = side == end_side::from;
+  if (const auto& point = from ? r.from_point : r.to_point) return {"", {}, *point};
+  return {from ? r.from : r.to, from ? r.from_labels : r.to_labels, {}};
+}
+
 connect_settings make_connect_settings(const connect_request& request) {
-  const connect_request r = connect_options().complete(request);
-  connect_settings o;
-  o.connectome = r.is_connectome();
-  if (o.connectome) {
-    o.parcellation = r.connectome;
-    o.labels = r.labels;
-    o.region_names = r.region_names;
-  } else {
-    o.from = make_end(r.from, r.from_labels, r.from_point);
-    o.to = make_end(r.to, r.to_labels, r.to_point);
-  }
-  o.within = r.within;
-  o.how.metric = r.metric;
-  o.how.alpha = *r.alpha;
-  o.how.smoothing_voxels = r.smoothing_voxels;
-  o.max_ratio = r.max_ratio;
-  o.how.min_eigenvalue = tensor_field::min_eigenvalue(o.how.metric, o.how.alpha, o.max_ratio);
-  o.solver.scheme = r.scheme;
-  o.solver.order = *r.order;
-  o.solver.tolerance = static_cast<float>(r.tolerance);
-  o.solver.in_place = r.in_place;
-  o.ball_voxels = r.ball_voxels;
-  o.epsilon = r.epsilon;
-  o.paths = r.paths;
-  o.arrivals = r.arrivals;
-  o.max_paths = r.max_paths;
-  o.bootstrap = {r.bootstrap, r.random_seed, r.interval_percent};
+  connect_settings o{connect_options().complete(request), {}, {}};
+  o.how.metric = o.metric;
+  o.how.alpha = *o.alpha;
+  o.how.smoothing_voxels = o.smoothing_voxels;
+  o.how.min_eigenvalue = tensor_field::min_eigenvalue(o.metric, *o.alpha, o.max_ratio);
+  o.solver.scheme = o.scheme;
+  o.solver.order = *o.order;
+  o.solver.tolerance = static_cast<float>(o.tolerance);
+  o.solver.in_place = o.in_place;
   return o;
 }
 

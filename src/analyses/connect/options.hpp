@@ -51,31 +51,19 @@ struct end_choice {
   point_in_mm point_mm{};
 };
 
-struct bootstrap_options {
-  std::uint64_t replicates = 0;  ///< 0: none
-  std::uint64_t seed = 0;
-  double interval_percent = 95;
-};
+enum class end_side { from, to };
+end_choice choose_end(const connect_request& request, end_side side);
 
-/// The validated settings that the steps use.
-struct connect_settings {
-  end_choice from, to;
-  bool connectome = false;
-  std::string parcellation;          ///< image of --connectome
-  std::vector<std::int32_t> labels;  ///< labels of the parcellation; empty: all
-  std::string region_names;          ///< file; "" for none
-  std::string within;                ///< file; "" for none
+/// The request with all defaults, and what the kernels need of it.
+struct connect_settings : connect_request {
   tensor_field::preparation how;
-  double max_ratio = 100;  ///< largest ratio of the eigenvalues of S
   connect::solver_settings solver;
-  double ball_voxels = 3;
-  double epsilon = 0.05;
-  std::string paths, arrivals;  ///< files to write; "" for none
-  std::uint64_t max_paths = 0;
-  bootstrap_options bootstrap;
 };
 
 const option_table<connect_request>& connect_options();
+
+/// The settings of a finished run that hold for any ends: without its regions, epsilon, bootstrap and --in-place.
+connect_request read_settings_for_other_ends(const nlohmann::json& configuration);
 
 connect_settings make_connect_settings(const connect_request& request);
 

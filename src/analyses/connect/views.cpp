@@ -128,6 +128,7 @@ std::vector<std::string> connect_words(const bids_inputs& inputs) {
   r.tensors.series = inputs.series;
   r.region_names = inputs.region_names;
   r.connectome = inputs.parcellation;
+  r.paths = inputs.paths;
   return connect_options().words(r);
 }
 

@@ -114,10 +114,10 @@ const option_table<seeding_request>& seeding_options() {
         .stored = if_it_applies, .needs = "seed-image"}},
       {"seeding", &T::kind, {{"center", seeding_kind::center}, {"random", seeding_kind::random},
                              {"grid", seeding_kind::grid}},
-       {.text = "position of seeds in a voxel", .stored = if_it_applies, .needs = "seed-image"}},
+       {.text = "position of seeds in a voxel", .stored = if_it_applies, .needs = "seed-image", .paper = true}},
       {"seeds-per-voxel", &T::per_voxel, range{1, 1'000'000},
        {.text = "random: seeds per voxel; grid: seeds along each axis, at most 100", .stored = if_it_applies,
-        .needs = "seed-image"}}})
+        .needs = "seed-image", .paper = true}}})
     .one_of({"seed-image", "seed-points"});
   // clang-format on
   return table;
@@ -131,7 +131,7 @@ const option_table<region_request>& region_options() {
       {"exclude", &T::excludes, text_kind::file, {"mask that no path may touch"}},
       {"include", &T::includes, text_kind::file, {"mask that each path must touch; up to 14"}},
       {"ordered", &T::ordered,
-       {.text = "require the order of the --include masks; only with one-way rays", .stored = always}},
+       {.text = "require the order of the --include masks; only with one-way rays", .stored = always, .paper = true}},
       {"targets", &T::targets, text_kind::file,
        {"mask or parcellation where rays end; paths that do not reach it are rejected"}},
       {"target-labels", &T::target_labels, parse_labels,
@@ -149,12 +149,13 @@ const option_table<region_request>& region_options() {
 
 const option_table<ray_request>& ray_options() {
   using T = ray_request;
+  const std::string length_text = fmt::format("{}", default_length_mm);
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .group("Paths", {
       {"form", &T::form, {{"christoffel", ray_form::christoffel}, {"hamiltonian", ray_form::hamiltonian},
                           {"finsler4", ray_form::finsler4}, {"streamline", ray_form::streamline}},
-       {.text = "equations: three forms of geodesics, or streamlines along the main eigenvector", .stored = always}},
+       {.text = "equations: three forms of geodesics, or streamlines along the main eigenvector", .stored = always, .paper = true}},
       {"interpolation", &T::interpolation, {{"trilinear", interpolation::trilinear},
                                             {"bspline", interpolation::bspline}, {"texture", interpolation::texture}},
        {.text = "interpolation of tensors; texture: only christoffel on a GPU",
@@ -164,20 +165,20 @@ const option_table<ray_request>& ray_options() {
        {.text = "scheme that computes a ray step by step", .stored = always, .paper = true}},
       {"step", &T::step_mm, zero_or(0.0001, 100),
        {.text = "step length; 0: the smallest voxel side / 2, streamline / 4, euler and rk2-frozen / 10",
-        .unit = "mm", .stored = always}},
+        .unit = "mm", .stored = always, .paper = true}},
       {"max-steps", &T::max_steps, range{0, max_ray_steps},
-       {.text = "largest number of steps of a ray; 0: as many as --max-length needs", .stored = always}},
+       {.text = "largest number of steps of a ray; 0: as many as --max-length needs", .stored = always, .paper = true}},
       {"max-length", &T::max_length_mm, range{0.001, longest_mm},
-       {.text = "largest length of a path; no limit if only --max-steps is given", .unit = "mm", .standard = "250",
+       {.text = "largest length of a path; no limit if only --max-steps is given", .unit = "mm", .standard = length_text.c_str(),
         .stored = always}},
       {"min-length", &T::min_length_mm, range{0, longest_mm},
        {.text = "smallest length of a path; shorter ones are rejected", .unit = "mm", .stored = always}},
       {"max-angle", &T::max_angle_degrees, range{0, 180},
        {.text = "largest angle between two successive steps; 180: any", .unit = "degrees",
-        .defaults = {{"form=streamline", "60"}, {"", "180"}}, .stored = always}},
+        .defaults = {{"form=streamline", "60"}, {"", "180"}}, .stored = always, .paper = true}},
       {"min-fa", &T::min_FA, range{0, 1},
        {.text = "smallest fractional anisotropy, below which rays end; 0: none",
-        .defaults = {{"form=streamline", "0.15"}, {"", "0"}}, .stored = always}},
+        .defaults = {{"form=streamline", "0.15"}, {"", "0"}}, .stored = always, .paper = true}},
       {"max-drift", &T::max_drift, range{0, 100},
        {.text = "relative change at which a ray ends of its energy, which an exact ray keeps; 0: any", .stored = always,
         .needs = "form=christoffel|hamiltonian|finsler4", .paper = true}},
@@ -185,17 +186,17 @@ const option_table<ray_request>& ray_options() {
        {.text = "whether a ray ends when it returns to an earlier point", .stored = always}},
       {"rays", &T::two_way, {{"one-way", false}, {"two-way", true}},
        {.text = "rays of a path: one from the seed, or two in opposite directions",
-        .defaults = {{"form=streamline", "two-way"}, {"connectome", "two-way"}, {"", "one-way"}}, .stored = always}},
+        .defaults = {{"form=streamline", "two-way"}, {"connectome", "two-way"}, {"", "one-way"}}, .stored = always, .paper = true}},
       {"direction-set", &T::directions, {{"sphere", direction_kind::sphere}, {"cone", direction_kind::cone},
                                          {"random", direction_kind::random}, {"axis", direction_kind::axis}},
        {.text = "directions in which rays leave a seed", 
-        .defaults = {{"form=streamline", "axis"}, {"", "sphere"}}, .stored = always}},
+        .defaults = {{"form=streamline", "axis"}, {"", "sphere"}}, .stored = always, .paper = true}},
       {"directions", &T::directions_per_seed, range{1, 1'000'000},
        {.text = "number of directions per seed", .defaults = {{"direction-set=axis", "1"}, {"", "64"}}, .stored = always}},
       {"cone", &T::cone_degrees, range{0.1, 90},
        {.text = "half angle of the cone around the main eigenvector", .unit = "degrees", .stored = if_it_applies,
         .needs = "direction-set=cone"}},
-      {"random-seed", &T::random_seed, at_least(0), {.text = "start of the random numbers; the same one gives the same result", .stored = always}}})
+      {"random-seed", &T::random_seed, at_least(0), {.text = "start of the random numbers; the same one gives the same result", .stored = always, .paper = true}}})
     .group("Metric", {
       {"metric", &T::metric, {{"inverse", metric_kind::inverse}, {"adjugate", metric_kind::adjugate},
                               {"power", metric_kind::power}, {"jeong", metric_kind::jeong}},
@@ -206,21 +207,21 @@ const option_table<ray_request>& ray_options() {
         .defaults = {{"form=finsler4|streamline", "0"}, {"", "0.7"}}, .stored = always}},
       {"max-ratio", &T::max_ratio, range{1, 1e12},
        {.text = "largest ratio of the squared speeds along and across fibres; smaller eigenvalues of D are raised",
-        .standard = "10 (power, jeong: 10^alpha); finsler4, streamline: 100", .stored = always}}})
+        .standard = "10 (power, jeong: 10^alpha); finsler4, streamline: 100", .stored = always, .paper = true}}})
     .group("Selection", {
       {"measure", &T::measure, {{"ratio", measure_kind::ratio}, {"relative", measure_kind::relative},
                                 {"weakest", measure_kind::weakest}},
        {.text = "measure that ranks paths: Euclidean over Riemannian length, the same relative to following the main "
-                "eigenvector, or the smallest relative speed along the path", .stored = always}},
+                "eigenvector, or the smallest relative speed along the path", .stored = always, .paper = true}},
       {"min-measure", &T::min_measure, range{0, 1e6},
-       {.text = "smallest measure of a path; at most 1 for relative and weakest", .stored = always}},
+       {.text = "smallest measure of a path; at most 1 for relative and weakest", .stored = always, .paper = true}},
       {"top", &T::top, range{0, 1'000'000'000}, {.text = "number of best paths kept per pair of regions; 0: all", .stored = always}},
       {"distinct", &T::distinct_mm, range{0, 1000},
        {.text = "average distance below which two paths of a pair count as one route; 0: keep all", .unit = "mm",
         .stored = always}},
       {"output-step", &T::output_step_mm, zero_or(0.001, 1000),
        {.text = "distance between the points written; 0: half the smallest voxel side", .unit = "mm",
-        .stored = always}}});
+        .stored = always, .paper = true}}});
   // clang-format on
   return table;
 }

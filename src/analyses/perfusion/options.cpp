@@ -43,7 +43,7 @@ option_table<perfusion_request> input_options() {
       {"spacing", &T::spacing_s, range{0.01, 3600}, {.text = "time between frames", .value = "S", .unit = "s"}},
       {"mask", &T::mask, text_kind::file, {"mask of the voxels to fit; without it all"}},
       {"skip-frames", &T::skipped, {parse_frames, print_frames},
-       {.text = "frames to leave out of the fit, counted from 0, e.g. 3,41-47", .value = "LIST"}},
+       {.text = "frames to leave out of the fit, counted from 0, e.g. 3,41-47", .value = "LIST", .paper = true}},
       {"arterial-voi", &T::arterial_voi, text_kind::file, {"mask of voxels in the aorta or hepatic artery"}},
       {"portal-voi", &T::portal_voi, text_kind::file, {.text = "mask of voxels in the portal vein", .needs = "model=dual"}},
       {"arterial-curve", &T::arterial_curve, text_kind::file,
@@ -91,7 +91,7 @@ option_table<perfusion_request> signal_options() {
         .needs = "signal=linear|spgr"}},
       {"t1-map", &T::t1_map, text_kind::file, {.text = "image of T1 without contrast agent", .needs = "signal=linear|spgr"}},
       {"t1-map-unit", &T::t1_map_unit_s, {{"s", 1}, {"ms", 0.001}},
-       {.text = "unit of --t1-map", .stored = if_it_applies, .needs = "t1-map"}},
+       {.text = "unit of --t1-map", .stored = if_it_applies, .needs = "t1-map", .paper = true}},
       {"vfa", &T::vfa, text_kind::file,
        {.text = "spoiled gradient echoes at several flip angles: a 4-D image, or one image per angle; T1 is fitted to "
                 "them", .needs = "signal=linear|spgr", .many = true}},
@@ -152,8 +152,8 @@ option_table<perfusion_request> fit_options() {
        {.text = "time in which the blood of each input reaches the voxel: fitted in each voxel, zero, or first fitted to the mean curve", .stored = always}},
       {"delay-window", &T::delay_window_s, range{0, 20},
        {.text = "largest difference of a voxel's delays from those of the mean curve; 0: fixed", .unit = "s",
-        .stored = if_it_applies, .needs = "delays=two-stage"}},
-      {"delay-roi", &T::delay_roi, text_kind::file, {.text = "mask of the voxels whose mean curve is fitted first", .standard = "--mask", .needs = "delays=two-stage"}},
+        .stored = if_it_applies, .needs = "delays=two-stage", .paper = true}},
+      {"delay-roi", &T::delay_roi, text_kind::file, {.text = "mask of the voxels whose mean curve is fitted first", .standard = "--mask", .needs = "delays=two-stage", .paper = true}},
       {"maps", &T::maps, text_kind::any,
        {.text = "maps to write, e.g. ka,kp,mean_transit_time", .value = "LIST", .stored = always}}});
   // clang-format on

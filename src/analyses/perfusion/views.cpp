@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "src/analyses/perfusion/options.hpp"
 #include "src/analyses/perfusion/views.hpp"
 #include "src/analyses/perfusion/voxel_curves.hpp"
 #include "src/show/analysis_views.hpp"
@@ -125,14 +126,99 @@ export_plan plan_bids_perfusion(const result_volumes& result, const bids_place& 
   return plan.take();
 }
 
+/// Without the rounding error of a factor.
+double in_unit(double value, double factor) { return std::stod(fmt::format("{:.12g}", value * factor)); }
+
+std::optional<double> milliseconds(const bids_image& image, const char* field) {
+  const auto seconds = image.number(field);
+  return seconds ? std::optional(in_unit(*seconds, 1000)) : std::nullopt;
+}
+
+std::string find_times(const bids_image& series) {
+  for (const char* field : {"FrameTimesStart", "VolumeTiming", "RepetitionTime"})
+    if (const std::string file = series.find_sidecar(field); !file.empty()) return file;
+  throw failure(
+      exit_status::bad_data,
+      fmt::format("{}: its sidecars (.json) have none of FrameTimesStart, VolumeTiming and RepetitionTime, the "
+                  "times of the frames; add one, or give --perfusion-options '--times FILE'",
+                  printable(series.path)));
+}
+
+std::string find_voi(const dynamic_inputs& inputs, const char* kind) {
+  if (!inputs.has(kind))
+    throw failure(exit_status::bad_data,
+                  fmt::format("no {0} input; name the entities of its mask in --bids-filter-file, such as {{\"{0}\": "
+                              "{{\"label\": \"{0}\"}}}}, or give --perfusion-options '--{0}-curve FILE'",
+                              kind));
+  return inputs.image(kind, "mask");
+}
+
+/// Spoiled gradient echoes, by increasing flip angle.
+void find_flip_angles(const dynamic_inputs& inputs, perfusion_request& r) {
+  std::vector<std::pair<double, bids_image>> by_angle;
+  for (const bids_image& one : inputs.images("VFA", "VFA")) {
+    const auto angle = one.number("FlipAngle");
+    if (!angle)
+      throw failure(exit_status::bad_data,
+                    fmt::format("{}: its sidecars have no FlipAngle, in degrees; add it", printable(one.path)));
+    by_angle.emplace_back(*angle, one);
+  }
+  std::stable_sort(by_angle.begin(), by_angle.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> degrees;
+  for (const auto& [angle, image] : by_angle) {
+    r.vfa.push_back(image.path);
+    degrees.push_back(fmt::format("{:.12g}", angle));
+  }
+  if (r.vfa_flip_angles.empty()) r.vfa_flip_angles = fmt::format("{}", fmt::join(degrees, ","));
+  if (!r.vfa_repetition_ms) r.vfa_repetition_ms = milliseconds(by_angle.front().second, "RepetitionTimeExcitation");
+}
+
+void find_T1(const dynamic_inputs& inputs, perfusion_request& r) {
+  const bool has_map = inputs.has("T1map");
+  if (!has_map && !inputs.has("VFA")) return;
+  if (r.signal != perfusion::signal_kind::spoiled_echo && r.signal != perfusion::signal_kind::linear)
+    throw failure(exit_status::usage,
+                  "--bids-filter-file: T1map and VFA have no meaning without --signal linear or spgr; leave them out, "
+                  "or give --perfusion-options '--signal spgr'");
+  if (has_map)
+    r.t1_map = inputs.image("T1map", "T1map");
+  else
+    find_flip_angles(inputs, r);
+}
+
+/// The options of a result that the user has given.
+perfusion_request read_given(const given_options& given) {
+  nlohmann::json own = nlohmann::json::object();
+  for (const auto& [name, values] : given.values) own[name] = values.empty() ? nlohmann::json(true) : values.front();
+  return perfusion_options().read_stored(own);
+}
+
+std::vector<std::string> perfusion_words(const dynamic_inputs& inputs, const given_options& given) {
+  const auto is_given = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return given.has(name); });
+  };
+  const bids_image& series = inputs.series();
+  perfusion_request r = read_given(given);
+  r.dynamic = {series.path};
+  if (!is_given({"times", "spacing"})) r.times = find_times(series);
+  if (!is_given({"mask"}) && inputs.has("mask")) r.mask = inputs.image("mask", "mask");
+  if (!is_given({"arterial-voi", "arterial-curve", "curves"})) r.arterial_voi = find_voi(inputs, "arterial");
+  if (!is_given({"portal-voi", "portal-curve", "curves"}) && r.model == inflow_model::dual)
+    r.portal_voi = find_voi(inputs, "portal");
+  if (r.signal == perfusion::signal_kind::spoiled_echo) {
+    if (!r.repetition_ms) r.repetition_ms = milliseconds(series, "RepetitionTimeExcitation");
+    if (!r.flip_degrees) r.flip_degrees = series.number("FlipAngle");
+  }
+  if (!is_given({"t1", "t1-map", "vfa"})) find_T1(inputs, r);
+  return perfusion_options().words(r);
+}
+
 class perfusion_panel final : public view::voxel_panel {
  public:
   explicit perfusion_panel(const result_reader& r) : maps_(r), curves_(r) {}
 
-  const char* kind() const override { return "perfusion"; }
-
   nlohmann::json describe(std::uint64_t voxel) override {
-    nlohmann::json j{{"kind", kind()}, {"unit", curves_.unit()}, {"status", maps_.status_text(voxel)}};
+    nlohmann::json j{{"unit", curves_.unit()}, {"status", maps_.status_text(voxel)}};
     if (!maps_.is_fitted(voxel)) return j;
     const perfusion::time_course& frames = curves_.frames();
     const voxel_curve curve = curves_.look_at(voxel);
@@ -161,7 +247,9 @@ std::unique_ptr<view::voxel_panel> make_perfusion_panel(const result_reader& r, 
 extern const analysis_views perfusion_views{
     .analysis = "perfusion",
     .chapter = {report::write_perfusion_chapter, report::write_perfusion_methods},
-    .bids = {.datatype = "perf", .plan = plan_bids_perfusion, .run = {.input = bids_input::dynamic}},
-    .viewer = {.make_voxel_panel = make_perfusion_panel}};
+    .bids = {.datatype = "perf",
+             .plan = plan_bids_perfusion,
+             .run = {.input = bids_input::dynamic, .dynamic_words = perfusion_words}},
+    .viewer = {.voxel_kind = "curves", .make_voxel_panel = make_perfusion_panel}};
 
 }  // namespace voxherd

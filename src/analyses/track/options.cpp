@@ -63,17 +63,17 @@ const option_table<track_request>& drawing_options() {
         .standard = "structureList in that folder, or all", .needs = "tracts"}},
       {"tract-samples", &T::tract_samples, range{1, 1e9},
        {.text = "number of streamlines per seed voxel of a tract, times its factor in the list", .stored = if_it_applies,
-        .needs = "tracts"}},
+        .needs = "tracts", .paper = true}},
       {"samples-per-seed", &T::per_seed, range{1, 1e9},
        {.text = "number of streamlines per seed voxel", .stored = if_it_applies, .needs = "seed-image|connectome"}},
       {"seed-radius", &T::radius_mm, range{0, 100},
        {.text = "radius of the ball around a seed voxel's centre in which streamlines start", .unit = "mm",
-        .stored = always}},
-      {"random-seed", &T::random_seed, at_least(0), {.text = "start of the random numbers; the same one gives the same result", .stored = always}}})
+        .stored = always, .paper = true}},
+      {"random-seed", &T::random_seed, at_least(0), {.text = "start of the random numbers; the same one gives the same result", .stored = always, .paper = true}}})
     .one_of({"seed-image", "connectome", "tracts"})
     .group("Streamlines", {
       {"step", &T::step_mm, range{0.01, 100}, {.text = "step length", .unit = "mm", .stored = always}},
-      {"max-steps", &T::max_steps, range{1, 500'000}, {.text = "largest number of steps on each side of the seed", .stored = always}},
+      {"max-steps", &T::max_steps, range{1, 500'000}, {.text = "largest number of steps on each side of the seed", .stored = always, .paper = true}},
       {"max-angle", &T::max_angle_degrees, range{0, 90},
        {.text = "largest angle between two successive steps; 78.463041 is FSL's cosine of 0.2", .unit = "degrees",
         .stored = always}},
@@ -108,7 +108,7 @@ const option_table<track_request>& acceptance_options() {
       {"stop", &T::stop, text_kind::file, {.text = "masks in which a half ends", .many = true}},
       {"walk-through-stop", &T::walk_through_stop, text_kind::file,
        {.text = "masks: a half may enter and pass one, and ends before its first point outside; one that starts inside "
-                "may leave once; up to 32", .many = true}},
+                "may leave once; up to 32", .many = true, .paper = true}},
       {"ignore-first-step", &T::ignore_first_step,
        {.text = "ignore --exclude at the start, and --stop at the point after it", .stored = always,
         .needs = "exclude|stop", .paper = true}},
@@ -118,21 +118,21 @@ const option_table<track_request>& acceptance_options() {
        {.text = "number of the --include masks that must be passed: all (and), or one (or)", .stored = always, .needs = "include"}},
       {"ordered", &T::ordered, {.text = "require the order of the --include masks", .stored = always}},
       {"each-half", &T::each_half,
-       {.text = "require the --include rule of each half separately", .stored = always, .needs = "include|tracts"}},
+       {.text = "require the --include rule of each half separately", .stored = always, .needs = "include|tracts", .paper = true}},
       {"min-half-length", &T::min_half_length_mm, range{0, 100000},
-       {.text = "smallest length on one side of the seed; shorter halves are rejected", .unit = "mm", .stored = always}}})
+       {.text = "smallest length on one side of the seed; shorter halves are rejected", .unit = "mm", .stored = always, .paper = true}}})
     .group("Results", {
       {"lengths", &T::lengths,
-       {.text = "also write lengths: their sum and mean per voxel, and between regions", .stored = always}},
+       {.text = "also write lengths: their sum and mean per voxel, and between regions", .stored = always, .paper = true}},
       {"local-directions", &T::local_directions,
-       {.text = "also write the main direction of the streamlines in each voxel", .stored = always}},
+       {.text = "also write the main direction of the streamlines in each voxel", .stored = always, .paper = true}},
       {"targets", &T::targets, text_kind::file,
        {.text = "target masks; the streamlines of each seed voxel that reach each target are counted", .needs = "seed-image",
         .many = true}},
       {"paths", &T::paths, text_kind::file,
        {"also write accepted streamlines with their points to this result file (.h5)"}},
       {"max-paths", &T::max_paths, range{1, 1e8},
-       {.text = "largest number of streamlines in --paths, evenly chosen from all accepted ones", .stored = if_it_applies, .needs = "paths"}}})
+       {.text = "largest number of streamlines in --paths, evenly chosen from all accepted ones", .stored = if_it_applies, .needs = "paths", .paper = true}}})
     .group("Matrices", {
       {"matrix1", &T::matrix1, text_kind::file, {"also write the sparse matrix of seed voxels by seed voxels to FILE (.h5)"}},
       {"matrix2", &T::matrix2, text_kind::file,
@@ -146,10 +146,10 @@ const option_table<track_request>& acceptance_options() {
       {"target3", &T::target3, text_kind::file, {.text = "mask whose voxels, on its own grid, are rows and columns of --matrix3",
         .needs = "matrix3"}},
       {"target3-columns", &T::target3_columns, text_kind::file,
-       {.text = "another mask whose voxels, on its own grid, are the columns of --matrix3", .needs = "matrix3"}},
+       {.text = "another mask whose voxels, on its own grid, are the columns of --matrix3", .needs = "matrix3", .paper = true}},
       {"matrix-min-length", &T::matrix_min_length_mm, range{0, 100000},
        {.text = "smallest length of a streamline that is counted in --matrix1 and --matrix3", .unit = "mm",
-        .stored = always, .needs = "matrix1|matrix3"}}});
+        .stored = always, .needs = "matrix1|matrix3", .paper = true}}});
   // clang-format on
   return table;
 }

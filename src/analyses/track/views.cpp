@@ -153,7 +153,8 @@ std::vector<std::string> track_words(const bids_inputs& inputs) {
   track_request r;
   r.samples = inputs.result;
   r.region_names = inputs.region_names;
-  r.connectome = {inputs.parcellation};
+  if (!inputs.parcellation.empty()) r.connectome = {inputs.parcellation};
+  r.paths = inputs.paths;
   return track_options().words(r);
 }
 

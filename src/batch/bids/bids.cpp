@@ -12,7 +12,6 @@
 #include "mpi/result/named_output.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "src/batch/bids/dataset_files.hpp"
-#include "src/batch/bids/participant.hpp"
 #include "src/batch/bids/request.hpp"
 #include "src/batch/bids/series.hpp"
 #include "src/batch/cohort/subject_status.hpp"
@@ -124,16 +123,18 @@ void check_data_set(const bids_request& request, const std::vector<bids_series>&
 std::vector<bids_series> find_wanted_series(const bids_request& request) {
   series_request wanted{request.bids_dir, request.derivatives, request.subjects, request.sessions, {}};
   if (!request.filter_file.empty()) wanted.filter = bids_filter(request.filter_file, read_text(request.filter_file));
-  const std::size_t dynamic_analyses = count_dynamic(request);
-  const bool has_perfusion = dynamic_analyses > 0, has_diffusion = request.analyses.size() > dynamic_analyses;
+  const auto& analyses = request.analyses;
+  const auto dynamic = std::find_if(analyses.begin(), analyses.end(), is_dynamic);
+  const bool has_dynamic = dynamic != analyses.end();
+  const bool has_diffusion = !std::all_of(analyses.begin(), analyses.end(), is_dynamic);
   std::vector<bids_series> all;
   if (has_diffusion) all = find_series(wanted);
-  if (has_perfusion) {
-    const std::vector<bids_series> dynamic = find_dynamic_series(wanted, perfusion_words(request));
-    all.insert(all.end(), dynamic.begin(), dynamic.end());
+  if (has_dynamic) {
+    const std::vector<bids_series> more = find_dynamic_series(wanted, *dynamic, user_words(request, *dynamic));
+    all.insert(all.end(), more.begin(), more.end());
   }
   if (has_diffusion) {
-    check_found(wanted, all, has_perfusion ? "diffusion or dynamic" : "diffusion",
+    check_found(wanted, all, has_dynamic ? "diffusion or dynamic" : "diffusion",
                 "sub-*/[ses-*/]dwi/*_dwi.nii.gz or */T1w/Diffusion/data.nii.gz");
   } else {
     check_found(wanted, all, "dynamic", "images that --bids-filter-file names by \"dynamic\"");

@@ -1,4 +1,4 @@
-#include "src/batch/bids/participant.hpp"
+#include "src/batch/bids/request.hpp"
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -64,8 +64,7 @@ class citation {
   std::vector<std::string> paragraphs_, references_;
 };
 
-}  // namespace
-
+/// Writes the derivatives of a complete step; files that are newer than the result are kept. Collective.
 void write_derivatives(session& s, const bids_request& request, const bids_series& series, const bids_step& step) {
   export_settings settings;
   settings.result = step.run.out;
@@ -79,6 +78,7 @@ void write_derivatives(session& s, const bids_request& request, const bids_serie
   export_bids_folder(s, settings, place);
 }
 
+/// Writes logs/CITATION.md: methods and references of all complete results, each text once. For rank 0.
 void write_citation(const bids_request& request, const std::vector<bids_series>& all) {
   citation c;
   for (const std::string& analysis : request.analyses) {
@@ -90,8 +90,6 @@ void write_citation(const bids_request& request, const std::vector<bids_series>&
   fs::create_directories(folder);
   write_output({"logs", (folder / "CITATION.md").string(), true}, c.text());
 }
-
-namespace {
 
 /// Whether an earlier call noted a failure. A failure during the computation ends all ranks, so such series come last.
 bool has_failed_before(const bids_request& request, const bids_series& series) {

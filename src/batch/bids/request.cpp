@@ -9,19 +9,12 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "src/analyses/common/run_options.hpp"
 #include "src/show/analysis_views.hpp"
 
 namespace voxherd {
 
 namespace {
-
-/// The options of each analysis have a member.
-constexpr std::pair<const char*, std::vector<std::string> bids_request::*> own_options[] = {
-    {"tensor", &bids_request::tensor_options},
-    {"ballstick", &bids_request::ballstick_options},
-    {"track", &bids_request::track_options},
-    {"connect", &bids_request::connect_options},
-    {"perfusion", &bids_request::perfusion_options}};
 
 /// Those that `voxherd bids` can compute, in an order in which they have each other's results.
 std::vector<const analysis_views*> list_analyses() {
@@ -66,10 +59,25 @@ void check_request(const bids_request& r, const given_options&) {
     option::refuse(fmt::format("bids: the output folder {} is the data set itself; choose another one", r.out_dir));
 }
 
+/// --NAME-options of each analysis.
+option_table<bids_request> options_of_analyses() {
+  option_table<bids_request> table;
+  std::size_t number = 0;
+  for (const analysis_views* v : list_analyses()) {
+    const std::string name = fmt::format("{}-options", v->analysis);
+    const std::string text = fmt::format("options added to voxherd {}", v->analysis);
+    std::vector<std::string> bids_request::*const words = bids_request::members.at(number++);
+    std::move(table).group(
+        "Analysis", {{name.c_str(), words, {split_as_words, join_words}, {.text = text.c_str(), .value = "WORDS"}}});
+  }
+  return table;
+}
+
 }  // namespace
 
 const option_table<bids_request>& bids_options() {
   using T = bids_request;
+  const std::string memory_text = fmt::format("{:g}", 1000 * run_request().host_memory_gb);
   const std::string analysis_text = fmt::format("what to compute, separated by commas: {}", analysis_list());
   // clang-format off
   static const option_table<T> table = option_table<T>()
@@ -92,15 +100,9 @@ const option_table<bids_request>& bids_options() {
        {.text = "compute and write derivatives of the subjects, or write a table over them", .value = "LEVEL",
         .standard = "none", .required = true, .place = 3}},
       {"analysis", &T::analyses, parse_analyses,
-       {.text = analysis_text.c_str(), .value = "LIST", .required = true}},
-      {"tensor-options", &T::tensor_options, {split_as_words, join_words}, {.text = "options added to voxherd tensor", .value = "WORDS"}},
-      {"ballstick-options", &T::ballstick_options, {split_as_words, join_words},
-       {.text = "options added to voxherd ballstick", .value = "WORDS"}},
-      {"track-options", &T::track_options, {split_as_words, join_words}, {.text = "options added to voxherd track", .value = "WORDS"}},
-      {"connect-options", &T::connect_options, {split_as_words, join_words},
-       {.text = "options added to voxherd connect", .value = "WORDS"}},
-      {"perfusion-options", &T::perfusion_options, {split_as_words, join_words},
-       {.text = "options added to voxherd perfusion", .value = "WORDS"}},
+       {.text = analysis_text.c_str(), .value = "LIST", .required = true}}})
+    .append(options_of_analyses())
+    .group("Analysis", {
       {"more", &T::more, {split_as_words, join_words}, {.text = "options added to all of them", .value = "WORDS"}}})
     .group("Output", {
       {"out-dir", &T::out_dir, text_kind::file, {.text = "data set of derivatives to write", .value = "OUT_DIR",
@@ -113,7 +115,7 @@ const option_table<bids_request>& bids_options() {
       {"nprocs", &T::threads_of_all, range{1, 4096}, {.text = "CPU threads of all ranks of a node", .standard = "all cores"}},
       {"omp-nthreads", &T::threads_per_rank, range{1, 4096}, {.text = "CPU threads of a rank, instead of --nprocs"}},
       {"mem", &T::memory_mb, range{1, 1e9},
-       {.text = "memory of a node for compressed images", .unit = "MB", .standard = "2500"}},
+       {.text = "memory of a node for compressed images", .unit = "MB", .standard = memory_text.c_str()}},
       {"per-gpu", &T::per_gpu, range{1, 64}, {"series at a time on each GPU, in one process without mpirun"}},
       {"per-node", &T::per_node, range{1, 4096},
        {.text = "series at a time without GPUs, in one process without mpirun", .standard = "one per 8 cores"}},
@@ -125,10 +127,9 @@ const option_table<bids_request>& bids_options() {
 }
 
 const std::vector<std::string>& options_of(const bids_request& request, const std::string& analysis) {
-  for (const auto& [name, options] : own_options)
-    if (analysis == name) return request.*options;
-  static const std::vector<std::string> none;
-  return none;
+  const auto known = list_analyses();
+  const auto found = std::find_if(known.begin(), known.end(), [&](const auto* v) { return analysis == v->analysis; });
+  return request.*bids_request::members.at(static_cast<std::size_t>(found - known.begin()));
 }
 
 std::vector<std::string> from_bids_app(const std::vector<std::string>& words) {

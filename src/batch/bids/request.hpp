@@ -1,29 +1,47 @@
 #pragma once
 
+#include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/options.hpp"
+#include "mpi/comm/session.hpp"
 #include "src/batch/bids/series.hpp"
 #include "src/batch/cohort/manifest.hpp"
+#include "src/batch/cohort/run_all.hpp"
 
 namespace voxherd {
 
 enum class bids_level { participant, group };
 
+/// Words for each analysis, by its number in the list of those that `voxherd bids` computes. Options of a table fill
+/// members, so that each number has one.
+template <std::size_t Number>
+struct analysis_words {
+  std::vector<std::string> words;
+};
+template <class Numbers>
+struct all_analysis_words;
+template <std::size_t... Number>
+struct all_analysis_words<std::index_sequence<Number...>> : analysis_words<Number>... {
+  using member = std::vector<std::string> all_analysis_words::*;
+  static constexpr std::array<member, sizeof...(Number)> members{&analysis_words<Number>::words...};
+};
+inline constexpr std::size_t max_bids_analyses = 16;
+
 /// Options of `voxherd bids`.
-struct bids_request {
+struct bids_request : all_analysis_words<std::make_index_sequence<max_bids_analyses>> {
   std::string bids_dir, out_dir;
   bids_level level = bids_level::participant;
   std::vector<std::string> analyses;  ///< in the order in which they are computed
   std::vector<std::string> subjects, sessions, derivatives;
   std::string filter_file, work_dir = "work";
-  std::string series;  ///< name of the only one; "" for all
-  /// Options added to one analysis, and to all of them.
-  std::vector<std::string> tensor_options, ballstick_options, track_options, connect_options, perfusion_options, more;
+  std::string series;             ///< name of the only one; "" for all
+  std::vector<std::string> more;  ///< options added to all of them
   std::optional<int> threads_of_all, threads_per_rank;
   std::optional<double> memory_mb;
-  std::size_t per_gpu = 2, per_node = 0;  ///< series at a time; see cohort_run
+  std::size_t per_gpu = cohort_run().per_gpu, per_node = cohort_run().per_node;
   bool skip_validation = false, stop_on_first_crash = false, no_tracking = false;
   bool paths = false, half_positions = false;
 };
@@ -43,14 +61,14 @@ struct bids_step {
   std::string fibres = {};  ///< file of its streamlines or paths; "" for none
 };
 
-/// How many of the requested analyses are of dynamic series; the others are of diffusion series.
-std::size_t count_dynamic(const bids_request& request);
+/// Whether an analysis is one of dynamic series; the others are of diffusion series.
+bool is_dynamic(const std::string& analysis);
 
 /// Whether an analysis is one of this kind of series.
 bool applies(const bids_series& series, const std::string& analysis);
 
-/// The user's options of the analysis of dynamic series.
-std::vector<std::string> perfusion_words(const bids_request& request);
+/// The user's options of an analysis: its own, and those of all.
+std::vector<std::string> user_words(const bids_request& request, const std::string& analysis);
 
 /// The steps of a series, in their order; their results are in the work folder. Throws failure (bad_data) if an
 /// analysis needs a file that the series does not have.
@@ -61,5 +79,9 @@ std::vector<std::string> common_words(const bids_request& request, int ranks_per
 
 /// The result of an analysis of a series.
 std::string result_path(const bids_request& request, const bids_series& series, const std::string& analysis);
+
+/// Computes all series on all ranks, one after another, and writes their derivatives. A series that fails does not stop
+/// the others. Collective. Throws failure with the first failed series' status if any has failed.
+exit_status run_participants(session& s, const bids_request& request, std::vector<bids_series> all);
 
 }  // namespace voxherd

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,9 +16,9 @@ struct bids_series {
   std::string folder;            ///< folder of its derivatives: "sub-01/ses-a/dwi"
   std::string name;              ///< entities of its derivatives: "sub-01_ses-a_run-1_space-ACPC"
   std::string dwi, bval, bvec, mask, grad_dev, parcellation, region_names;
-  std::vector<std::string> perfusion_words;  ///< options that name the files of a dynamic series
-  std::string problem;                       ///< why it cannot be used; "" for none
-  std::string parcellation_problem;          ///< why it has no parcellation; "" if it has one
+  std::vector<std::string> dynamic_words;  ///< options that name the files of a dynamic series
+  std::string problem;                     ///< why it cannot be used; "" for none
+  std::string parcellation_problem;        ///< why it has no parcellation; "" if it has one
 };
 
 /// Which series are wanted.
@@ -43,11 +44,16 @@ void check_found(const series_request& wanted, const std::vector<bids_series>& a
                  const std::string& expected);
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(bids_series, datatype, subject, session, folder, name, dwi, bval, bvec, mask,
-                                   grad_dev, parcellation, region_names, perfusion_words, problem, parcellation_problem)
+                                   grad_dev, parcellation, region_names, dynamic_words, problem, parcellation_problem)
 
-/// The dynamic series (DCE-MRI or CT) that the filter names by `dynamic`, sorted by name, with the options of `voxherd
-/// perfusion` that name their files. BIDS has no names for them and their regions, so that all are chosen by the
-/// filter. `options`: of the user, which are not repeated. Throws failure: missing_input, usage without a filter.
-std::vector<bids_series> find_dynamic_series(const series_request& wanted, const std::vector<std::string>& options);
+/// The dynamic series (DCE-MRI or CT) that the filter names by `dynamic`, sorted by name, with the options of
+/// `analysis` that name their files. BIDS has no names for them and their regions, so that all are chosen by the
+/// filter. `options`: of the user. Throws failure: missing_input, usage for wrong options and without a filter.
+std::vector<bids_series> find_dynamic_series(const series_request& wanted, const std::string& analysis,
+                                             const std::vector<std::string>& options);
+
+/// Words of a command line without the options whose names `is_left_out` accepts.
+std::vector<std::string> without_options(const std::vector<std::string>& words,
+                                         const std::function<bool(const std::string&)>& is_left_out);
 
 }  // namespace voxherd

@@ -20,44 +20,55 @@ void append(word_list& words, const word_list& more) { words.insert(words.end(),
 
 dwi_request series_files(const bids_series& s) { return {s.dwi, s.bval, s.bvec, s.mask, s.grad_dev}; }
 
-/// The names of the regions, unless the user's options have some.
-std::string region_names(const bids_series& s, const std::string& analysis, const word_list& options) {
-  if (s.parcellation.empty())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: {} needs regions: {}", s.name, analysis, s.parcellation_problem));
-  const bool has_names = std::any_of(options.begin(), options.end(),
-                                     [](const std::string& word) { return word.starts_with("--region-names"); });
-  return has_names ? "" : s.region_names;
-}
-
-bool is_dynamic(const std::string& analysis) { return find_views(analysis).bids.run.input == bids_input::dynamic; }
-
 /// The inputs of an analysis as its options.
 word_list input_words(const bids_request& request, const bids_series& s, const std::string& analysis) {
   const bids_run& how = find_views(analysis).bids.run;
-  if (how.input == bids_input::dynamic) return s.perfusion_words;
+  if (how.input == bids_input::dynamic) return s.dynamic_words;
   bids_inputs inputs;
   inputs.series = series_files(s);
   if (*how.needs != 0) inputs.result = result_path(request, s, how.needs);
   if (how.has_regions) {
-    inputs.region_names = region_names(s, analysis, options_of(request, analysis));
+    if (s.parcellation.empty())
+      throw failure(exit_status::bad_data,
+                    fmt::format("{}: {} needs regions: {}", s.name, analysis, s.parcellation_problem));
     inputs.parcellation = s.parcellation;
+    inputs.region_names = s.region_names;
   }
-  return how.words != nullptr ? how.words(inputs) : dwi_options().words(inputs.series);
+  const word_list given = user_words(request, analysis);
+  const auto is_given = [&](const std::string& name) {
+    return std::any_of(given.begin(), given.end(),
+                       [&](const std::string& word) { return word.substr(0, word.find('=')) == "--" + name; });
+  };
+  return without_options(how.words != nullptr ? how.words(inputs) : dwi_options().words(inputs.series), is_given);
+}
+
+/// The option that makes an analysis write its streamlines or paths.
+word_list path_words(const std::string& analysis, const std::string& file) {
+  bids_inputs only_paths;
+  only_paths.paths = file;
+  return find_views(analysis).bids.run.words(only_paths);
 }
 
 }  // namespace
 
-std::size_t count_dynamic(const bids_request& request) {
-  return static_cast<std::size_t>(std::count_if(request.analyses.begin(), request.analyses.end(), is_dynamic));
-}
+bool is_dynamic(const std::string& analysis) { return find_views(analysis).bids.run.input == bids_input::dynamic; }
 
 bool applies(const bids_series& series, const std::string& analysis) {
   return is_dynamic(analysis) == (series.datatype == "perf");
 }
 
-word_list perfusion_words(const bids_request& request) {
-  word_list words = request.perfusion_options;
+word_list without_options(const word_list& words, const std::function<bool(const std::string&)>& is_left_out) {
+  word_list kept;
+  bool keeps = true;
+  for (const std::string& word : words) {
+    if (word.starts_with("--")) keeps = !is_left_out(word.substr(2, word.find('=') - 2));
+    if (keeps) kept.push_back(word);
+  }
+  return kept;
+}
+
+word_list user_words(const bids_request& request, const std::string& analysis) {
+  word_list words = options_of(request, analysis);
   append(words, request.more);
   return words;
 }
@@ -81,7 +92,7 @@ std::vector<bids_step> plan_steps(const bids_request& request, const bids_series
     append(run.words, options_of(request, analysis));
     const bool has_fibres = request.paths && find_views(analysis).bids.run.has_paths;
     const std::string fibres = has_fibres ? result_path(request, series, analysis + "_paths") : "";
-    if (has_fibres) append(run.words, {"--paths", fibres});
+    if (has_fibres) append(run.words, path_words(analysis, fibres));
     append(run.words, request.more);
     run_request shared;
     shared.out = run.out;

@@ -25,7 +25,7 @@ namespace {
 struct cohort_request {
   std::string manifest, words_template, json, page;
   std::optional<std::size_t> task;
-  std::optional<std::size_t> per_gpu, per_node;
+  std::size_t per_gpu = cohort_run().per_gpu, per_node = cohort_run().per_node;
   std::vector<std::string> more;
   bool runs_all = false, array = false, overwrite = false;
 };
@@ -43,7 +43,7 @@ const option_table<cohort_request>& cohort_options() {
       {"run", &T::task, at_least(1), {"compute subject N, counted from 1, on these ranks"}},
       {"run-all", &T::runs_all, {"compute all subjects that are to be submitted, several at a time; one process per node"}},
       {"per-gpu", &T::per_gpu, range{1, 64},
-       {.text = "subjects at a time on each GPU", .standard = "2", .needs = "run-all"}},
+       {.text = "subjects at a time on each GPU", .needs = "run-all"}},
       {"per-node", &T::per_node, range{1, 4096},
        {.text = "subjects at a time on a node without GPUs", .standard = "one per 8 cores", .needs = "run-all"}},
       {"more", &T::more, {split_as_words, join_words}, {.text = "options added to the subject's command", .value = "WORDS"}}})
@@ -220,9 +220,7 @@ exit_status run_cohort(session& s, const cohort_request& request) {
   s.on_root([&] { check_outputs(request, subjects); });
   const std::vector<subject_status> all = gather_statuses(s, subjects, request.more);
   if (request.runs_all)
-    return run_all(
-        s, {path, request.words_template, request.more, request.per_gpu.value_or(2), request.per_node.value_or(0)},
-        subjects, all);
+    return run_all(s, {path, request.words_template, request.more, request.per_gpu, request.per_node}, subjects, all);
   s.on_root([&] {
     print_cohort(request, all);
     if (!request.page.empty()) write_cohort_page(request, all);

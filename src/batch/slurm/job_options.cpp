@@ -24,8 +24,8 @@ bool names(const std::vector<std::string>& words, const std::string& option) {
 }
 
 /// Reads the analysis and its options, with the same checks as in the batch job.
-void read_analysis(const slurm_request& request, slurm_job& job) {
-  std::vector<std::string> words = request.analysis;
+void read_analysis(slurm_job& job) {
+  std::vector<std::string> words = job.analysis;
   job.what = &find_command(all_commands(), words.front());
   if (!makes_result(*job.what))
     refuse(
@@ -39,37 +39,32 @@ void read_analysis(const slurm_request& request, slurm_job& job) {
   const given_options given = parse_command_line(*job.what, words);
   job.files = list_kept_files(*job.what, given);
   job.has_threads = given.has("threads");
-  job.analysis = job.what->prepare(given);
+  job.prepared = job.what->prepare(given);
 }
 
-void read_nodes(const slurm_request& request, slurm_job& job) {
-  const run_request& run = *job.analysis->run_options();
+void read_nodes(slurm_job& job) {
+  const run_request& run = *job.prepared->run_options();
   const bool cpu = run.backend == backend_choice::cpu;
   job.device = cpu ? job_device::cpu : job_device::gpu;
-  job.nodes = request.nodes;
-  job.gpus_per_node = cpu ? 0 : request.gpus_per_node;
-  job.ranks_per_node = request.ranks_per_node.value_or(cpu ? 2 : job.gpus_per_node);
-  job.cpus_per_rank = request.cpus_per_rank.value_or(cpu ? 32 : 8);
+  if (cpu) job.gpus_per_node = 0;
+  job.ranks_per_node = job.ranks_per_node.value_or(cpu ? 2 : job.gpus_per_node);
+  job.cpus_per_rank = job.cpus_per_rank.value_or(cpu ? 32 : 8);
   if (!cpu && job.ranks_per_node > job.gpus_per_node && !run.share_gpu)
     refuse(fmt::format("--ranks-per-node {} on --gpus-per-node {}: expected one rank per GPU, or --share-gpu",
-                       job.ranks_per_node, job.gpus_per_node));
+                       *job.ranks_per_node, job.gpus_per_node));
   if (!cpu && job.ranks_per_node < job.gpus_per_node)
     refuse(
         fmt::format("--ranks-per-node {} on --gpus-per-node {}: GPUs without a rank compute nothing; give the same "
                     "number",
-                    job.ranks_per_node, job.gpus_per_node));
+                    *job.ranks_per_node, job.gpus_per_node));
 }
 
-void read_limits(const slurm_request& request, slurm_job& job) {
-  job.signal_before_s = request.signal_before_s;
-  job.max_restarts = request.max_restarts;
-  job.gpu_threads = request.gpu_threads;
-  job.memory = request.memory;
-  if (request.time.empty()) return;
-  job.time_s = slurm_seconds(request.time);
+void read_limits(slurm_job& job) {
+  if (job.time.empty()) return;
+  job.time_s = slurm_seconds(job.time);
   if (job.time_s <= job.signal_before_s)
     refuse(fmt::format("--time {}: not longer than --signal-before {} s; the job would be stopped when it starts",
-                       request.time, job.signal_before_s));
+                       job.time, job.signal_before_s));
 }
 
 /// Words that are copied unchanged into an #SBATCH line or a command.
@@ -158,18 +153,11 @@ std::vector<std::string> words_of_analysis_apart(const std::vector<std::string>&
 }
 
 slurm_job make_job(const slurm_request& request) {
-  slurm_job job;
-  read_analysis(request, job);
-  read_nodes(request, job);
-  read_limits(request, job);
-  job.launcher = request.launcher;
-  job.exclusive = request.exclusive;
-  job.slurm_partition = request.slurm_partition;
-  job.account = request.account;
-  job.mpi = request.mpi;
-  job.job_name = request.job_name;
-  job.modules = request.modules;
-  job.program = request.program.empty() ? std::filesystem::read_symlink("/proc/self/exe").string() : request.program;
+  slurm_job job{request};
+  read_analysis(job);
+  read_nodes(job);
+  read_limits(job);
+  if (job.program.empty()) job.program = std::filesystem::read_symlink("/proc/self/exe").string();
   job.folder = std::filesystem::current_path().string();
   return job;
 }

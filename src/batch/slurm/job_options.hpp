@@ -22,33 +22,27 @@ struct slurm_request {
   long long nodes = 1, gpus_per_node = 4;
   std::optional<long long> ranks_per_node, cpus_per_rank;
   bool exclusive = false;
-  std::string time, memory;
+  std::string time;
+  std::string memory;  ///< per node, in the form of sbatch --mem
   launcher_kind launcher = launcher_kind::srun;
   std::string mpi = "pmix";
   long long signal_before_s = 120, max_restarts = 10;
-  double gpu_threads = 100;
+  double gpu_threads = 100;  ///< CPU threads of this machine assumed to be as fast as one GPU
   std::string slurm_partition, account;
   std::vector<std::string> modules;
   std::string job_name = "voxherd", program;
 };
 
-/// A batch job; "" and 0 for values that the estimate decides.
-struct slurm_job {
+/// A batch job: the request with its defaults, but "" for the memory that the estimate decides.
+struct slurm_job : slurm_request {
   const command* what = nullptr;
-  std::vector<std::string> words;              ///< words of the analysis, after its name
-  std::shared_ptr<prepared_command> analysis;  ///< the same, parsed
-  std::vector<kept_file> files;                ///< that it reads and writes
-  bool has_threads = false;                    ///< `words` include --threads
-
-  std::string slurm_partition, account, job_name, mpi, program, folder;
-  std::vector<std::string> modules;
-  launcher_kind launcher = launcher_kind::srun;
+  std::vector<std::string> words = {};              ///< words of the analysis, after its name
+  std::shared_ptr<prepared_command> prepared = {};  ///< the same, parsed
+  std::vector<kept_file> files = {};                ///< that it reads and writes
+  bool has_threads = false;                         ///< `words` include --threads
   job_device device = job_device::gpu;
-  long long nodes = 1, ranks_per_node = 0, gpus_per_node = 0, cpus_per_rank = 0;
-  long long time_s = 0, signal_before_s = 120, max_restarts = 10;
-  std::string memory;  ///< per node, in the form of sbatch --mem
-  bool exclusive = false;
-  double gpu_threads = 0;  ///< CPU threads of this machine assumed to be as fast as one GPU
+  long long time_s = 0;  ///< 0: the estimate decides
+  std::string folder = {};
 };
 
 /// slurm/one-study.sbatch and slurm/mpirun-resume.sbatch as they were when this was built.

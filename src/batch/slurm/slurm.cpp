@@ -38,9 +38,9 @@ double thread_seconds(const run_estimate& e) { return e.seconds * e.ranks * std:
 
 job_estimate scale_to_job(const slurm_job& job, const run_estimate& found) {
   const bool gpu = job.device == job_device::gpu;
-  const auto ranks = static_cast<double>(job.ranks_per_node), nodes = static_cast<double>(job.nodes);
+  const auto ranks = static_cast<double>(*job.ranks_per_node), nodes = static_cast<double>(job.nodes);
   const double threads =
-      gpu ? static_cast<double>(job.gpus_per_node) * job.gpu_threads : ranks * static_cast<double>(job.cpus_per_rank);
+      gpu ? static_cast<double>(job.gpus_per_node) * job.gpu_threads : ranks * static_cast<double>(*job.cpus_per_rank);
   job_estimate e;
   e.found = found;
   e.seconds = thread_seconds(found) / (nodes * threads);
@@ -55,7 +55,7 @@ job_estimate scale_to_job(const slurm_job& job, const run_estimate& found) {
 std::optional<job_estimate> estimate_job(session& s, const slurm_job& job, std::string& why_none) {
   std::optional<run_estimate> found;
   const run_listener listener{[&](const run_estimate& e) { found = e; }, nullptr, false};
-  run_request& run = *job.analysis->run_options();
+  run_request& run = *job.prepared->run_options();
   const run_request as_given = run;
   run.listener = &listener;
   run.dry_run = true;
@@ -64,7 +64,7 @@ std::optional<job_estimate> estimate_job(session& s, const slurm_job& job, std::
   run.quiet = true;
   why_none = "the result is already complete";
   try {
-    job.analysis->run(s);
+    job.prepared->run(s);
   } catch (const failure& f) {
     if (f.status != exit_status::missing_input) throw;
     why_none = f.what();
@@ -107,9 +107,9 @@ std::vector<std::string> estimate_lines(const slurm_job& job, const std::optiona
       fmt::format("  time    about {} of computation on {}", clock_time(estimate->seconds),
                   gpu ? fmt::format("{} GPUs, if each is as fast as {:g} such threads (--gpu-threads)",
                                     job.nodes * job.gpus_per_node, job.gpu_threads)
-                      : fmt::format("{} such threads", job.nodes * job.ranks_per_node * job.cpus_per_rank)));
+                      : fmt::format("{} such threads", job.nodes * *job.ranks_per_node * *job.cpus_per_rank)));
   lines.push_back(fmt::format("  memory  at most {} per node (all {} ranks)", readable_bytes(estimate->bytes_per_node),
-                              job.ranks_per_node));
+                              *job.ranks_per_node));
   lines.push_back(fmt::format("  disk    {}", readable_bytes(estimate->disk_bytes)));
   const double usable = static_cast<double>(job.time_s - job.signal_before_s);
   if (estimate->seconds > usable) {
@@ -199,9 +199,9 @@ std::string head(const slurm_job& job, const std::string& srun) {
   text += directive("partition", job.slurm_partition) + directive("account", job.account);
   text += directive("chdir", job.folder.find_first_of(" \t\"'") == std::string::npos ? job.folder : "");
   text += directive("job-name", job.job_name) + directive("nodes", std::to_string(job.nodes));
-  text += directive("ntasks-per-node", std::to_string(job.ranks_per_node));
+  text += directive("ntasks-per-node", std::to_string(*job.ranks_per_node));
   if (gpu) text += directive("gres", fmt::format("gpu:{}", job.gpus_per_node));
-  text += directive("cpus-per-task", std::to_string(job.cpus_per_rank));
+  text += directive("cpus-per-task", std::to_string(*job.cpus_per_rank));
   if (!gpu) text += directive("hint", "nomultithread");
   if (job.exclusive) text += "#SBATCH --exclusive\n";
   text += directive("mem", job.memory) + directive("time", slurm_time(job.time_s));
@@ -220,7 +220,7 @@ std::vector<std::string> launched_words(const slurm_job& job) {
   for (const std::string& word : job.words) words.push_back(quoted_word(word));
   words.push_back("--resume");
   // A node without working GPUs is an error, not a slow run.
-  if (job.device == job_device::gpu && job.analysis->run_options()->backend == backend_choice::automatic)
+  if (job.device == job_device::gpu && job.prepared->run_options()->backend == backend_choice::automatic)
     words.insert(words.end(), {"--backend", "cuda"});
   if (job.device == job_device::cpu && !job.has_threads)
     words.insert(words.end(), {"--threads", "\"$SLURM_CPUS_PER_TASK\""});

@@ -1,6 +1,7 @@
 // The panel that picks two ends, has the connection solved and shows it.
 import { paintArrivals, paintCosts, paintPathway } from "./colours.js";
 import { Connection, Solver } from "./connection.js";
+import { make, makeField, makeMenu, withUnit } from "./elements.js";
 import { KeptPathways } from "./kept_pathways.js";
 import { PathwayDetails, showNumbers } from "./pathway_details.js";
 import { saveNifti } from "./save.js";
@@ -15,11 +16,25 @@ const colours = { pathway: [60, 140, 255], ends: [255, 60, 60] };
 // Lets the browser show what has been drawn.
 const nextFrame = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 
-// The words or the limits of an option of connect, and its value.
-function fillControl(control, { words, min, max }, value) {
-  for (const word of words ?? []) control.add(new Option(word));
-  if (!words) Object.assign(control, { min, max: max ?? "" });
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}`;
+const nameText = (name) => sentence(name.replaceAll("-", " "));
+
+// A label and a control for an option that the program describes.
+function makeOption({ name, text, unit, words, min, max }, value) {
+  const control = words
+    ? makeMenu(name, words.map((word) => [word, word]))
+    : Object.assign(make("input", { id: name, type: "number", step: "any" }), { min, max: max ?? "" });
+  control.title = text;
   control.value = value;
+  return makeField(withUnit(nameText(name), unit), control);
+}
+
+// The slider is in percent.
+function fillSlider(slider, { name, text, max, default: value }) {
+  const step = max / 5; // 500 places
+  Object.assign(slider, { min: step, max: 100 * max, step, value: 100 * value });
+  byId(`${slider.id}-name`).textContent = nameText(name);
+  byId(`${slider.id}-hint`).textContent = `${sentence(text)}.`;
 }
 
 export class ConnectPanel {
@@ -53,7 +68,8 @@ export class ConnectPanel {
       byId(side).options[1].disabled = true;
     }
     const { connect } = this.page.state;
-    for (const option of connect.options) fillControl(byId(option.name), option, connect[option.name]);
+    for (const option of connect.options) byId("options").append(...makeOption(option, connect[option.name]));
+    fillSlider(byId("epsilon"), connect.epsilon);
     this.showSliders();
   }
 

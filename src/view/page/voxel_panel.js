@@ -1,16 +1,18 @@
 // What the analysis knows of the voxel under the crosshair.
-import { showBallstick } from "./ballstick_voxel.js";
 import { Solver } from "./connection.js";
 import { fetchVoxel } from "./server.js";
 import { debounce, make } from "./elements.js";
-import { showPerfusion } from "./perfusion_voxel.js";
+import { showCurves } from "./voxel_curves.js";
+import { showOrientations } from "./voxel_orientations.js";
 
-const show = { perfusion: showPerfusion, ballstick: showBallstick };
+// By the kind that the program sends.
+const show = { curves: showCurves, orientations: showOrientations };
 const waitMs = 120;
 
 export class VoxelPanel {
   constructor(page, section) {
     this.page = page;
+    this.show = show[page.state.details.voxel];
     this.requests = new Solver();
     this.line = make("p", { role: "status" });
     this.content = make("div");
@@ -44,7 +46,7 @@ export class VoxelPanel {
       this.answer = answer;
       const isFitted = answer.status === "fitted";
       this.line.textContent = `Voxel ${voxel.join(" ")}: ${answer.status}.`;
-      this.keepOpen(isFitted ? show[answer.kind](answer) : []);
+      this.keepOpen(isFitted ? this.show(answer) : []);
     } catch (error) {
       this.content.replaceChildren();
       this.line.textContent = `Voxel ${voxel.join(" ")}: ${error.message}`;

@@ -33,6 +33,14 @@ class Text(unittest.TestCase):
                 with self.subTest(f"{words}: {line}"):
                     self.assertLessEqual(len(line), 80)
 
+    def test_help_shows_what_a_user_needs(self):
+        for name in COMMANDS:
+            if name == "probtrackx2":
+                continue  # FSL's users look for all names of theirs
+            shown = re.findall(r"^  --([\w-]+)", call(name, "--help").split("\nFSL's options")[0], re.MULTILINE)
+            with self.subTest(f"{name}: {len(shown)} options"):
+                self.assertLessEqual(len(shown), 32)
+
     def test_an_analysis_shows_its_own_options_before_those_of_every_run(self):
         text = call("tensor", "--help")
         headings = re.findall(r"^(\w.*):$", text, re.MULTILINE)

@@ -168,6 +168,7 @@ class Refused(Dynamic):
                 ({**FILTER, "dynamic": {"suffix": "ct"}}, [], "no dynamic series that was asked for", 65),
                 ({**FILTER, "dynamic": {"suffix": "dce", "datatype": "func"}}, [], "no dynamic series", 65),
                 (without, [], "no arterial input; name the entities of its mask", 66),
+                ({**FILTER, "VFA": {"datatype": "anat"}}, [], "have no meaning without --signal linear or spgr", 2),
                 ({**FILTER, "portal": {"label": "vein"}}, [], "no file is the portal that --bids-filter-file names", 66),
                 ({**FILTER, "mask": {"suffix": "mask"}}, [], "several files are the mask: sub-01_label-aorta_mask.nii, ", 66)):
             with self.subTest(expected):

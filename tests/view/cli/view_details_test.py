@@ -108,9 +108,12 @@ class Perfusion(DetailJobs):
         for name in ("time", "arterial", "portal"):
             np.testing.assert_array_equal(shown[name], self.file[f"curves/{name}"][()])
 
+    def test_the_program_names_the_kind_of_panel(self):
+        self.assertEqual(self.viewer.state()["details"]["voxel"], "curves")
+
     def test_a_voxel_outside_the_mask_has_no_curve(self):
         outside = np.setdiff1d(np.arange(np.prod(self.size)), self.file["items/voxel"][()])[0]
-        self.assertEqual(self.ask(int(outside)), {"kind": "perfusion", "status": "outside the mask", "unit": "mM"})
+        self.assertEqual(self.ask(int(outside)), {"status": "outside the mask", "unit": "mM"})
 
     def test_wrong_voxels_are_refused(self):
         for number in ("-1", "x", "", "1.5", str(np.prod(self.size)), "99999999999999999999", "1/2"):
@@ -196,6 +199,9 @@ class Ballstick(DetailJobs):
             angle = np.array([np.nan if a is None else a for a in shown["angle"]])
             np.testing.assert_array_equal(np.isnan(angle), b == 0)
             np.testing.assert_allclose(angle[b > 0], expected[b > 0], atol=1e-3)
+
+    def test_the_program_names_the_kind_of_panel(self):
+        self.assertEqual(self.viewer.state()["details"]["voxel"], "orientations")
 
     def test_the_fit_is_the_model_at_the_posterior_means(self):
         b, g = self.file["inputs/bvals"][()], self.file["inputs/bvecs"][()]

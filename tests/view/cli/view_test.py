@@ -64,6 +64,19 @@ class Answers(ViewJobs):
                                              "--max-ratio", "10"), metric="power", alpha=2, smooth=0.7, **{"max-ratio": 10})
         self.assert_same(self.viewer, 1, 2, self.end_regions(1, 2))
 
+    def test_controls_are_those_that_the_program_describes(self):
+        connect = self.viewer.state()["connect"]
+        epsilon = connect["epsilon"]
+        self.assertEqual((epsilon["name"], epsilon["default"], epsilon["max"]), ("epsilon", "0.05", 0.5))
+        self.assertIn("jeong", connect["options"][0]["words"])
+        page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../src/view/page")
+        for name in os.listdir(page):
+            if name.endswith((".html", ".js")):
+                with open(os.path.join(page, name)) as file:
+                    text = file.read()
+                for option in connect["options"]:
+                    self.assertNotRegex(text, rf"""["'#]{option["name"]}["']""", name)
+
     def test_fibres_equal_those_of_connect(self):
         numbers, _, _ = self.solve(self.viewer, 1, 2)
         request = {"connection": numbers["connection"], "epsilon": 0.1, "count": 50}

@@ -95,7 +95,7 @@ function showSignal({ b, angle, signal, fit }) {
   ];
 }
 
-function showOrientations(fibres) {
+function drawOrientations(fibres) {
   const groups = fibres.map(({ samples, direction }, k) => ({
     colour: palette[k],
     samples: samples ?? [],
@@ -138,14 +138,14 @@ function listSamples(fibres) {
 }
 
 // `answer`: what the program knows of the voxel. Returns elements.
-export function showBallstick(answer) {
+export function showOrientations(answer) {
   const { fibres, parameters } = answer;
   const means = parameters.filter(({ name }) => name.startsWith("mean_"));
   const keys = make("ul", { class: "keys" });
   for (const [k] of fibres.entries()) keys.append(make("li", { class: palette[k] }, `fibre ${k + 1}`));
   return [
     ...(answer.signal ? showSignal(answer) : [make("p", { class: "hint" }, `No signal: ${answer.why_no_signal}.`)]),
-    ...showOrientations(fibres),
+    ...drawOrientations(fibres),
     keys,
     makeTable("Fibres", ["fibre", "fraction", "dispersion", "right, front, top"], listFibres(fibres)),
     makeFoldedTable("Samples as a table", ["fibre, sample", "fraction", "direction"], () => listSamples(fibres)),

@@ -18,7 +18,7 @@ function listParameters(parameters) {
 }
 
 // `answer`: what the program knows of the voxel. Returns elements.
-export function showPerfusion(answer) {
+export function showCurves(answer) {
   const { time, unit } = answer;
   const label = unit === "input" ? "concentration" : withUnit("concentration", unit);
   const data = { name: "voxel", x: time, y: answer.concentration, kind: "dots", colour: palette[0] };
