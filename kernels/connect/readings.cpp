@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/connect/path.hpp"
+
 namespace voxherd::connect {
 
 region_cells find_region_cells(const lattice& l, const region_list& regions) {

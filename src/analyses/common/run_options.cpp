@@ -51,14 +51,14 @@ const option_table<run_request>& run_options() {
       {"out", &T::out, text_kind::file, {.text = "result file (HDF5); FILE.part until it is complete", .required = true}},
       {"overwrite", &T::overwrite, {"replace the result file if it exists"}},
       {"resume", &T::resume, {"continue a stopped run from FILE.part"}},
-      {"json", &T::json, text_kind::file, {.text = "write the times of ranks and stages to FILE (JSON)", .paper = true}},
+      {"json", &T::json, text_kind::file, {.text = "write the times of ranks and stages to FILE (JSON)"}},
       {"trace", &T::trace, text_kind::file, {.text = "write a per-batch timeline to FILE (CSV)", .paper = true}}})
     .group("Running", {
       {"backend", &T::backend, {{"auto", choice::automatic}, {"cpu", choice::cpu}, {"cuda", choice::cuda},
                                 {"mixed", choice::mixed}},
        {"devices that compute; auto: GPUs if there are any; mixed: GPUs, and CPU cores for the other ranks"}},
       {"threads", &T::threads, range{0, 4096}, {"CPU threads per rank; 0: the cores that this rank may use"}},
-      {"share-gpu", &T::share_gpu, {.text = "let several ranks use one GPU", .paper = true}},
+      {"share-gpu", &T::share_gpu, {.text = "let several ranks use one GPU"}},
       {"partition", &T::partition, {{"slices", partition_kind::slices}, {"voxels", partition_kind::voxels}},
        {.text = "division of the work into batches: complete slices, or voxels", .paper = true}},
       {"schedule", &T::schedule, {{"dynamic", schedule_kind::dynamic}, {"static", schedule_kind::in_advance},
@@ -73,7 +73,7 @@ const option_table<run_request>& run_options() {
         .unit = "min", .paper = true}},
       {"dry-run", &T::dry_run, {"check everything, print memory, disk space and time, and compute nothing"}},
       {"quiet", &T::quiet, {"print only warnings and errors"}},
-      {"verbose", &T::verbose, {.text = "print more: the times of each rank, how inputs are read", .paper = true}},
+      {"verbose", &T::verbose, {.text = "print more: the times of each rank, how inputs are read"}},
       {"config", text_kind::file, {"read options from FILE, one `name = value` per line"}}})
     .check([](const T&, const given_options& given) {
       if (given.has("quiet")) option::refuse_given(given, "verbose", "with --quiet");

@@ -96,7 +96,7 @@ const option_table<connect_request>& connect_options() {
       {"smooth", &T::smoothing_voxels, range{0, 10},
        {.text = "width (standard deviation) of the log-Euclidean smoothing of the tensors; 0: none", .unit = "voxels", .stored = always}},
       {"max-ratio", &T::max_ratio, range{1, 10000},
-       {.text = "largest ratio of the squared speeds along and across fibres; smaller eigenvalues of D are raised", .stored = always, .paper = true}}})
+       {.text = "largest ratio of the squared speeds along and across fibres; smaller eigenvalues of D are raised", .stored = always}}})
     .group("Solver", {
       {"scheme", &T::scheme, {{"selling", scheme_kind::selling}, {"godunov27", scheme_kind::godunov27},
                               {"hl26", scheme_kind::hl26}},
@@ -116,11 +116,11 @@ const option_table<connect_request>& connect_options() {
        {"write paths to this result file: through the pathway's voxels, or the least-cost path of each pair"}},
       {"max-paths", &T::max_paths, range{1, 1'000'000},
        {.text = "largest number of paths through the pathway", .stored = if_it_applies,
-        .needs = "paths, from|from-point", .paper = true}},
+        .needs = "paths, from|from-point"}},
       {"bootstrap", &T::bootstrap, range{0, 10000},
        {.text = "number of times that --dwi is resampled (wild bootstrap), for an interval of every cost; 0: none", .stored = always}},
       {"random-seed", &T::random_seed, at_least(0),
-       {.text = "start of the bootstrap's random numbers; the same one gives the same result", .stored = if_it_applies, .needs = "bootstrap", .paper = true}},
+       {.text = "start of the bootstrap's random numbers; the same one gives the same result", .stored = if_it_applies, .needs = "bootstrap"}},
       {"interval", &T::interval_percent, range{1, 99.9},
        {.text = "percentage of the replicates within the interval", .unit = "%", .stored = if_it_applies,
         .needs = "bootstrap", .paper = true}},

@@ -155,7 +155,7 @@ const option_table<ray_request>& ray_options() {
     .group("Paths", {
       {"form", &T::form, {{"christoffel", ray_form::christoffel}, {"hamiltonian", ray_form::hamiltonian},
                           {"finsler4", ray_form::finsler4}, {"streamline", ray_form::streamline}},
-       {.text = "equations: three forms of geodesics, or streamlines along the main eigenvector", .stored = always, .paper = true}},
+       {.text = "equations: three forms of geodesics, or streamlines along the main eigenvector", .stored = always}},
       {"interpolation", &T::interpolation, {{"trilinear", interpolation::trilinear},
                                             {"bspline", interpolation::bspline}, {"texture", interpolation::texture}},
        {.text = "interpolation of tensors; texture: only christoffel on a GPU",
@@ -165,7 +165,7 @@ const option_table<ray_request>& ray_options() {
        {.text = "scheme that computes a ray step by step", .stored = always, .paper = true}},
       {"step", &T::step_mm, zero_or(0.0001, 100),
        {.text = "step length; 0: the smallest voxel side / 2, streamline / 4, euler and rk2-frozen / 10",
-        .unit = "mm", .stored = always, .paper = true}},
+        .unit = "mm", .stored = always}},
       {"max-steps", &T::max_steps, range{0, max_ray_steps},
        {.text = "largest number of steps of a ray; 0: as many as --max-length needs", .stored = always, .paper = true}},
       {"max-length", &T::max_length_mm, range{0.001, longest_mm},
@@ -175,10 +175,10 @@ const option_table<ray_request>& ray_options() {
        {.text = "smallest length of a path; shorter ones are rejected", .unit = "mm", .stored = always}},
       {"max-angle", &T::max_angle_degrees, range{0, 180},
        {.text = "largest angle between two successive steps; 180: any", .unit = "degrees",
-        .defaults = {{"form=streamline", "60"}, {"", "180"}}, .stored = always, .paper = true}},
+        .defaults = {{"form=streamline", "60"}, {"", "180"}}, .stored = always}},
       {"min-fa", &T::min_FA, range{0, 1},
        {.text = "smallest fractional anisotropy, below which rays end; 0: none",
-        .defaults = {{"form=streamline", "0.15"}, {"", "0"}}, .stored = always, .paper = true}},
+        .defaults = {{"form=streamline", "0.15"}, {"", "0"}}, .stored = always}},
       {"max-drift", &T::max_drift, range{0, 100},
        {.text = "relative change at which a ray ends of its energy, which an exact ray keeps; 0: any", .stored = always,
         .needs = "form=christoffel|hamiltonian|finsler4", .paper = true}},
@@ -186,7 +186,7 @@ const option_table<ray_request>& ray_options() {
        {.text = "whether a ray ends when it returns to an earlier point", .stored = always}},
       {"rays", &T::two_way, {{"one-way", false}, {"two-way", true}},
        {.text = "rays of a path: one from the seed, or two in opposite directions",
-        .defaults = {{"form=streamline", "two-way"}, {"connectome", "two-way"}, {"", "one-way"}}, .stored = always, .paper = true}},
+        .defaults = {{"form=streamline", "two-way"}, {"connectome", "two-way"}, {"", "one-way"}}, .stored = always}},
       {"direction-set", &T::directions, {{"sphere", direction_kind::sphere}, {"cone", direction_kind::cone},
                                          {"random", direction_kind::random}, {"axis", direction_kind::axis}},
        {.text = "directions in which rays leave a seed", 
@@ -196,7 +196,7 @@ const option_table<ray_request>& ray_options() {
       {"cone", &T::cone_degrees, range{0.1, 90},
        {.text = "half angle of the cone around the main eigenvector", .unit = "degrees", .stored = if_it_applies,
         .needs = "direction-set=cone"}},
-      {"random-seed", &T::random_seed, at_least(0), {.text = "start of the random numbers; the same one gives the same result", .stored = always, .paper = true}}})
+      {"random-seed", &T::random_seed, at_least(0), {.text = "start of the random numbers; the same one gives the same result", .stored = always}}})
     .group("Metric", {
       {"metric", &T::metric, {{"inverse", metric_kind::inverse}, {"adjugate", metric_kind::adjugate},
                               {"power", metric_kind::power}, {"jeong", metric_kind::jeong}},
@@ -212,7 +212,7 @@ const option_table<ray_request>& ray_options() {
       {"measure", &T::measure, {{"ratio", measure_kind::ratio}, {"relative", measure_kind::relative},
                                 {"weakest", measure_kind::weakest}},
        {.text = "measure that ranks paths: Euclidean over Riemannian length, the same relative to following the main "
-                "eigenvector, or the smallest relative speed along the path", .stored = always, .paper = true}},
+                "eigenvector, or the smallest relative speed along the path", .stored = always}},
       {"min-measure", &T::min_measure, range{0, 1e6},
        {.text = "smallest measure of a path; at most 1 for relative and weakest", .stored = always, .paper = true}},
       {"top", &T::top, range{0, 1'000'000'000}, {.text = "number of best paths kept per pair of regions; 0: all", .stored = always}},

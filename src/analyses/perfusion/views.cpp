@@ -8,6 +8,7 @@
 #include "src/analyses/perfusion/options.hpp"
 #include "src/analyses/perfusion/views.hpp"
 #include "src/analyses/perfusion/voxel_curves.hpp"
+#include "src/io/input_file.hpp"
 #include "src/show/analysis_views.hpp"
 
 namespace voxherd {
@@ -189,7 +190,8 @@ void find_T1(const dynamic_inputs& inputs, perfusion_request& r) {
 /// The options of a result that the user has given.
 perfusion_request read_given(const given_options& given) {
   nlohmann::json own = nlohmann::json::object();
-  for (const auto& [name, values] : given.values) own[name] = values.empty() ? nlohmann::json(true) : values.front();
+  for (const auto& [name, values] : given.values)
+    own[name] = values.empty() ? nlohmann::json(true) : nlohmann::json(values.front());
   return perfusion_options().read_stored(own);
 }
 

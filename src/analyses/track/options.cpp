@@ -68,8 +68,8 @@ const option_table<track_request>& drawing_options() {
        {.text = "number of streamlines per seed voxel", .stored = if_it_applies, .needs = "seed-image|connectome"}},
       {"seed-radius", &T::radius_mm, range{0, 100},
        {.text = "radius of the ball around a seed voxel's centre in which streamlines start", .unit = "mm",
-        .stored = always, .paper = true}},
-      {"random-seed", &T::random_seed, at_least(0), {.text = "start of the random numbers; the same one gives the same result", .stored = always, .paper = true}}})
+        .stored = always}},
+      {"random-seed", &T::random_seed, at_least(0), {.text = "start of the random numbers; the same one gives the same result", .stored = always}}})
     .one_of({"seed-image", "connectome", "tracts"})
     .group("Streamlines", {
       {"step", &T::step_mm, range{0.01, 100}, {.text = "step length", .unit = "mm", .stored = always}},
@@ -120,10 +120,10 @@ const option_table<track_request>& acceptance_options() {
       {"each-half", &T::each_half,
        {.text = "require the --include rule of each half separately", .stored = always, .needs = "include|tracts", .paper = true}},
       {"min-half-length", &T::min_half_length_mm, range{0, 100000},
-       {.text = "smallest length on one side of the seed; shorter halves are rejected", .unit = "mm", .stored = always, .paper = true}}})
+       {.text = "smallest length on one side of the seed; shorter halves are rejected", .unit = "mm", .stored = always}}})
     .group("Results", {
       {"lengths", &T::lengths,
-       {.text = "also write lengths: their sum and mean per voxel, and between regions", .stored = always, .paper = true}},
+       {.text = "also write lengths: their sum and mean per voxel, and between regions", .stored = always}},
       {"local-directions", &T::local_directions,
        {.text = "also write the main direction of the streamlines in each voxel", .stored = always, .paper = true}},
       {"targets", &T::targets, text_kind::file,
@@ -132,7 +132,7 @@ const option_table<track_request>& acceptance_options() {
       {"paths", &T::paths, text_kind::file,
        {"also write accepted streamlines with their points to this result file (.h5)"}},
       {"max-paths", &T::max_paths, range{1, 1e8},
-       {.text = "largest number of streamlines in --paths, evenly chosen from all accepted ones", .stored = if_it_applies, .needs = "paths", .paper = true}}})
+       {.text = "largest number of streamlines in --paths, evenly chosen from all accepted ones", .stored = if_it_applies, .needs = "paths"}}})
     .group("Matrices", {
       {"matrix1", &T::matrix1, text_kind::file, {"also write the sparse matrix of seed voxels by seed voxels to FILE (.h5)"}},
       {"matrix2", &T::matrix2, text_kind::file,
