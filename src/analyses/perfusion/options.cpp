@@ -51,7 +51,11 @@ option_table<perfusion_request> input_options() {
       {"portal-curve", &T::portal_curve, text_kind::file,
        {.text = "table of time (s) and concentration, instead of --portal-voi", .needs = "model=dual"}},
       {"curves", &T::curves, text_kind::file,
-       {"table of time (s), arterial and portal concentration, instead of all four"}}})
+       {"table of time (s), arterial and portal concentration, instead of all four"}},
+      {"regions", &T::regions, text_kind::file,
+       {"labels of regions, e.g. segments: `export --to csv` and the report have the quartiles of each map in each"}},
+      {"region-names", &T::region_names, text_kind::file,
+       {.text = "names of the regions: one label and name per line", .needs = "regions"}}})
     .one_of({"times", "spacing"})
     .one_of({"arterial-voi|arterial-curve portal-voi|portal-curve", "curves"})
     .group("Model", {

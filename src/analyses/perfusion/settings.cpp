@@ -32,6 +32,8 @@ void read_inflows(const perfusion_request& r, perfusion_settings& o) {
   o.curves = r.curves;
   o.arterial = {r.arterial_voi, r.arterial_curve};
   o.portal = {r.portal_voi, r.portal_curve};
+  o.regions = r.regions;
+  o.region_names = r.region_names;
 }
 
 constexpr double radians = std::numbers::pi / 180;
