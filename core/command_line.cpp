@@ -48,7 +48,9 @@ std::string nearest_name(const std::string& wrong, const std::vector<std::string
   std::string nearest;
   for (const std::string& name : names)
     if (nearest.empty() || edit_distance(wrong, name) < edit_distance(wrong, nearest)) nearest = name;
-  return nearest.empty() || edit_distance(wrong, nearest) > 2 ? "" : nearest;
+  // Of a short name, nothing would be left.
+  const std::size_t max_distance = std::min<std::size_t>(2, wrong.size() / 2);
+  return nearest.empty() || edit_distance(wrong, nearest) > max_distance ? "" : nearest;
 }
 
 /// Also accepts the American spelling of a British name of an option.

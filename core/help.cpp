@@ -206,19 +206,21 @@ std::string troff(const std::string& text) {
 std::string command_manual_page(const command& c) {
   std::string upper = c.name;
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char l) { return std::toupper(l); });
-  std::string text = fmt::format(".TH VOXHERD\\-{} 1 \"\" \"voxherd {}\" \"User Commands\"\n", upper, version);
+  // Without .ad l, lines are filled with blanks to the same length.
+  std::string text = fmt::format(".TH VOXHERD\\-{} 1 \"\" \"voxherd {}\" \"User Commands\"\n.ad l\n", upper, version);
   text += fmt::format(".SH NAME\nvoxherd\\-{} \\- {}\n", c.name, troff(c.summary));
   text += ".SH SYNOPSIS\n";
   for (const auto& parts : usage_parts(c))
     text += fmt::format(".B voxherd {}\n{}\n.br\n", c.name, troff(fmt::format("{}", fmt::join(parts, " "))));
+  if (*c.example != '\0') text += fmt::format(".SH EXAMPLES\n.nf\n{}\n.fi\n", troff(c.example));
+  text += ".SH OPTIONS\n";
   for (const option_group& group : group_options(c)) {
-    text += fmt::format(".SH \"{} OPTIONS\"\n", troff(group.heading));
+    text += fmt::format(".SS \"{}\"\n", troff(group.heading));
     for (const option_spec* spec : group.options) {
       const std::string more = value_facts(*spec);
       text += fmt::format(".TP\n.B {}\n{}\n", troff(shown_with_name(*spec)), troff(spec->help + bracketed(more)));
     }
   }
-  if (*c.example != '\0') text += fmt::format(".SH EXAMPLE\n.nf\n{}\n.fi\n", troff(c.example));
   return text + ".SH SEE ALSO\n.BR voxherd (1)\n";
 }
 
@@ -318,7 +320,7 @@ std::string help_text(std::span<const command* const> commands) {
 }
 
 std::string manual_page(std::span<const command* const> commands) {
-  std::string text = fmt::format(".TH VOXHERD 1 \"\" \"voxherd {}\" \"User Commands\"\n", version);
+  std::string text = fmt::format(".TH VOXHERD 1 \"\" \"voxherd {}\" \"User Commands\"\n.ad l\n", version);
   text +=
       ".SH NAME\nvoxherd \\- analyses of medical images on many GPUs and CPU cores\n"
       ".SH SYNOPSIS\n[mpirun \\-n RANKS]\n.B voxherd COMMAND\n[options]\n"

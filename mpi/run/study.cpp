@@ -226,9 +226,33 @@ void study::read_complete(const batch_receiver& receive) const {
   });
 }
 
+namespace {
+
+constexpr double large_file_bytes = 1e9;  // takes seconds to write
+
+/// Maps have a value in every voxel of the grid, so that a few voxels in a large grid make a large file.
+void log_size(const result_layout& layout) {
+  constexpr double min_bytes = 16e6, min_share = 0.01;
+  const auto bytes = static_cast<double>(data_bytes(layout));
+  const std::uint64_t items = layout.item_voxels.size(), voxels = layout.grid.voxel_count();
+  const bool has_maps = std::any_of(layout.outputs.begin(), layout.outputs.end(),
+                                    [](const output_spec& o) { return o.layout == output_layout::volume; });
+  if (has_maps && bytes > min_bytes && static_cast<double>(items) < min_share * static_cast<double>(voxels)) {
+    spdlog::info(
+        "writing {}: its maps have values in all {} voxels of the grid, for {} that are computed; cropped images "
+        "make it smaller",
+        readable_bytes(bytes), voxels, items);
+  } else if (bytes > large_file_bytes) {
+    spdlog::info("writing {}", readable_bytes(bytes));
+  }
+}
+
+}  // namespace
+
 result_writer study::open(std::optional<new_file>& created) const {
   const std::string part = unfinished_path(settings_.out);
   if (resumes()) return result_writer::reopen(s_, part, layout_);
+  s_.on_root([&] { log_size(layout_); });
   return created.emplace(s_, part).create(layout_);
 }
 
@@ -254,6 +278,8 @@ nlohmann::json study::summarise(rank_account account, const device_hooks& device
 }
 
 void study::finish(result_writer& writer, const nlohmann::json& summary) {
+  if (const auto bytes = static_cast<double>(data_bytes(layout_)); bytes > large_file_bytes)
+    s_.on_root([&] { spdlog::info("waiting for the disk: {}", readable_bytes(bytes)); });
   writer.finish(summary.dump());
   check_written(s_, unfinished_path(settings_.out), layout_);
   s_.on_root([&] {

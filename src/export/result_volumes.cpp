@@ -18,9 +18,12 @@ void require_complete(const result_reader& result) {
   const auto& journal = result.journal();
   const auto done = std::count_if(journal.begin(), journal.end(), [](const journal_entry& e) { return e.done == 1; });
   if (static_cast<std::size_t>(done) == journal.size()) return;
-  throw failure(exit_status::bad_data, fmt::format("{}: {} of {} batches are done, expected all; complete it with "
-                                                   "--resume first",
-                                                   result.path(), done, journal.size()));
+  // bedpostx resumes by itself and has no such option.
+  const bool of_bedpostx = result.path().find(".bedpostX/") != std::string::npos;
+  throw failure(
+      exit_status::bad_data,
+      fmt::format("{}: {} of {} batches are done, expected all; {} first", result.path(), done, journal.size(),
+                  of_bedpostx ? "repeat the command that started it" : "complete it with --resume"));
 }
 
 result_volumes::result_volumes(const std::string& path, std::size_t chunk_bytes)

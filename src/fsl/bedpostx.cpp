@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -97,6 +99,20 @@ std::string list_bedpostx_flags() {
   return text;
 }
 
+/// Throws failure (usage) with FSL's name of the flag.
+void check_number(const std::string& name, const std::string& value, std::string_view ours) {
+  const option_spec* spec = ballstick_model_options().find(ours.substr(2));
+  if (spec == nullptr || !spec->limits) return;
+  double number = 0;
+  const auto [stopped, code] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const bool is_number = code == std::errc{} && stopped == value.data() + value.size();
+  if (!is_number || (spec->type == option_type::integer && number != std::floor(number)) ||
+      number < spec->limits->min || number > spec->limits->max)
+    throw failure(exit_status::usage,
+                  fmt::format("bedpostx: {} {}: expected {}{}", name, value,
+                              spec->type == option_type::integer ? "an integer, " : "", spec->accepted()));
+}
+
 /// The words of a bedpostx (or xfibres) command line as options of `voxherd bedpostx`: -n 3 or --nf=3 becomes
 /// --fibres=3. Flags that have no effect here become --no-difference=FLAG; words unknown to FSL are kept.
 /// Throws failure (usage) for a flag of FSL that voxherd does not support, or one without its value.
@@ -121,6 +137,7 @@ std::vector<std::string> from_bedpostx(const std::vector<std::string>& words) {
       throw failure(exit_status::usage, fmt::format("bedpostx: {}: the value is missing; example: {} 3", name, name));
     if (takes_value) value = equals == std::string::npos ? words[++i] : word.substr(equals + 1);
     if (f->kind == bedpostx_meaning::value) {
+      check_number(name, value, f->ours);
       ours.push_back(fmt::format("{}={}", f->ours, value));
     } else if (f->kind == bedpostx_meaning::given) {
       ours.emplace_back(f->ours);

@@ -9,6 +9,7 @@
 
 #include "core/text.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
+#include "mpi/result/result_reader.hpp"
 #include "src/analyses/ballstick/views.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
@@ -190,6 +191,18 @@ void write_methods(image_draft& d, int fibres) {
 }
 
 }  // namespace
+
+bool has_result_of_images(const std::string& folder, const std::string& result) {
+  const std::string image = image_path(folder, "mean_f1samples");
+  if (image.empty()) return true;
+  const result_reader r(result);
+  const nifti_header header = read_nifti_header(image);
+  if (header.grid.size != r.grid().size || !r.has("mean_f1")) return false;
+  const std::vector<float> map = r.read_map("mean_f1");
+  std::vector<float> volume(map.size());
+  nifti_reader(header).read(0, 0, volume.size(), volume.data());
+  return volume == map;
+}
 
 page make_fsl_page(const std::string& folder) {
   fsl_folder f = open_folder(folder);

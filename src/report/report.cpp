@@ -6,6 +6,7 @@
 #include "core/command.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/named_output.hpp"
+#include "mpi/result/output_place.hpp"
 #include "src/report/report_pages.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/show/analysis_views.hpp"
@@ -26,8 +27,8 @@ const option_table<report_request>& report_options() {
   static const option_table<T> table = option_table<T>()
     .group("Input", {
       {"result", &T::result, text_kind::file,
-       {.text = "result file, complete or FILE.part; a scan (.nii, .nii.gz), or a folder of bedpostX", .required = true,
-        .place = 1}},
+       {.text = "result file, complete or FILE.part; a scan (.nii, .nii.gz), or a folder of bedpostX or probtrackx2",
+        .required = true, .place = 1}},
       {"bvals", &T::bvals, text_kind::file, {.text = "b-values of a scan", .needs = "bvecs"}},
       {"bvecs", &T::bvecs, text_kind::file, {.text = "gradient directions of a scan", .needs = "bvals"}},
       {"mask", &T::mask, text_kind::file, {.text = "mask of the voxels of a scan that the page is about", .standard = "bright voxels"}}})
@@ -56,11 +57,25 @@ report::page make_result_page(const std::string& path) {
   return std::move(d.out);
 }
 
+/// The page of voxherd's own result in a folder that bedpostx or probtrackx2 wrote, if it belongs to the images there,
+/// or the page of the images.
+report::page make_folder_page(const std::string& folder) {
+  const std::string result = folder + "/voxherd.h5", unfinished = unfinished_path(result);
+  if (std::filesystem::exists(result)) {
+    if (report::has_result_of_images(folder, result)) return make_result_page(result);
+    report::page page = report::make_fsl_page(folder);
+    page.warnings.push_back(result + " belongs to other images than those in the folder, and is not shown.");
+    return page;
+  }
+  if (std::filesystem::exists(unfinished)) return make_result_page(unfinished);
+  return report::make_fsl_page(folder);
+}
+
 report::page make_page(const report_request& request) {
   report::page page;
   std::error_code ignored;
   if (std::filesystem::is_directory(request.result, ignored)) {
-    page = report::make_fsl_page(request.result);
+    page = make_folder_page(request.result);
   } else if (is_nifti_name(request.result)) {
     page = report::make_scan_page({request.result, request.bvals, request.bvecs, request.mask});
   } else {
@@ -81,6 +96,7 @@ void write_report(const report_request& request) {
     return report::show_page(path);
   }
   const std::vector<kept_file> inputs{{request.result, "also the input --result"},
+                                      {request.result + "/voxherd.h5", "the result in the input --result"},
                                       {request.bvals, "also the input --bvals"},
                                       {request.bvecs, "also the input --bvecs"},
                                       {request.mask, "also the input --mask"}};

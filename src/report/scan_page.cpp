@@ -13,6 +13,7 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/report/gradient_check.hpp"
 #include "src/scan/gradients.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
@@ -44,6 +45,7 @@ struct scan {
   std::vector<std::uint64_t> inside;
   std::vector<volume_facts> volumes;
   std::vector<volume_sums> sums;
+  gradient_check check;
   bool has_gradients() const { return table.size() > 0; }
 };
 
@@ -97,6 +99,7 @@ void read_volumes(scan& s) {
   for (std::uint64_t k = 0; k < s.header.volumes; ++k) {
     reader.read(k, 0, voxels, volume.data());
     s.volumes.push_back(look_at(s, volume));
+    s.check.add(k, volume);
     volume_sums& sums = s.sums[shell_number(s, k)];
     for (std::size_t i = 0; i < s.inside.size(); ++i) {
       const auto value = static_cast<double>(volume[s.inside[i]]);
@@ -117,6 +120,7 @@ scan read_scan(const scan_files& files) {
     for (std::size_t k = 0; k < s.header.volumes; ++k) s.shells.front().volumes.push_back(k);
   }
   s.inside = object_voxels(files, s);
+  if (s.has_gradients()) s.check = gradient_check(s.header.grid, s.table, s.inside);
   read_volumes(s);
   return s;
 }
@@ -269,6 +273,37 @@ void add_slices(image_draft& d, const scan& s) {
        t.rows.empty() ? std::vector<table>{} : std::vector<table>{t}, false});
 }
 
+/// Which flip or swap of the directions gives the longest streamlines, and a warning if one is better than the table.
+void check_gradients(image_draft& d, const scan& s) {
+  constexpr double min_ratio = 1.1;
+  constexpr std::size_t shown = 4;
+  const std::vector<table_score> scores = s.check.scores();
+  section& part = d.out.sections.back();
+  if (scores.empty()) {
+    part.paragraphs.push_back(
+        "Flips and swaps of the directions were not tested: too few voxels have a main direction.");
+    return;
+  }
+  table t{"Mean length of streamlines (mm)", {"directions", "length"}, {}};
+  for (std::size_t i = 0; i < shown; ++i)
+    t.rows.push_back({i == 0 ? "as they are" : scores[i].change, fmt::format("{:.1f}", scores[i].length_mm)});
+  part.tables.push_back(t);
+  const double given = scores[0].length_mm, best = scores[1].length_mm;
+  const bool is_wrong = best > min_ratio * given;
+  d.out.numbers["gradient_check"] = {
+      {"length_mm", given}, {"best_other", scores[1].change}, {"best_other_length_mm", best}, {"is_right", !is_wrong}};
+  part.paragraphs.push_back(fmt::format(
+      "Streamlines through a part of the image follow the main directions of tensors. They are longest if the "
+      "directions fit the image; each of the 23 other flips and swaps of axes was tried. {}",
+      is_wrong ? "One of them is better: see the warning."
+               : "None of them is clearly better: the directions are right."));
+  if (is_wrong)
+    d.warn(
+        fmt::format("The directions do not fit the image: streamlines are {:.1f} mm long on average, but {:.1f} mm "
+                    "with {} in --bvecs. Correct the file before anything is fitted.",
+                    given, best, scores[1].change));
+}
+
 void describe_scan(image_draft& d, const scan_files& files, const scan& s) {
   const auto& grid = s.header.grid;
   page& out = d.out;
@@ -322,7 +357,10 @@ page make_scan_page(const scan_files& files) {
   add_signal(d, s);
   add_volume_chart(d, s);
   add_slices(d, s);
-  if (s.has_gradients()) add_gradients(d, s.table);
+  if (s.has_gradients()) {
+    add_gradients(d, s.table);
+    check_gradients(d, s);
+  }
   add_output_table(d);
   write_methods(d, s);
   return std::move(d.out);

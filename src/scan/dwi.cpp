@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <future>
+#include <utility>
 
 #include "mpi/run/staged_input.hpp"
 #include "src/io/fingerprint.hpp"
@@ -126,8 +128,23 @@ struct dwi_series::state {
   }
 
   std::string dwi_path, bvals_path, bvecs_path, mask_path, deviation_path;
+  /// The signals of all volumes in pieces, and of these the kept ones to `out`.
+  void load_kept(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) {
+    constexpr std::size_t piece_floats = std::size_t{1} << 20;
+    const std::size_t all = image.volumes, piece = std::max<std::size_t>(1, piece_floats / all);
+    for (std::uint64_t done = 0; done < count; done += piece) {
+      const std::uint64_t rows = std::min<std::uint64_t>(piece, count - done);
+      scratch.resize(rows * all);
+      signals->load(first + done, rows, scratch.data(), all);
+      for (std::uint64_t i = 0; i < rows; ++i)
+        for (std::size_t k = 0; k < kept.size(); ++k) out[(done + i) * stride + k] = scratch[i * all + kept[k]];
+    }
+  }
+
   nifti_header image, deviation;
   gradient_table gradients;
+  std::vector<std::uint32_t> kept;  ///< volumes; empty: all
+  std::vector<float> scratch;
   std::vector<std::uint64_t> voxels;
   nlohmann::json provenance;
   std::unique_ptr<voxel_rows> signals, deviations;
@@ -138,6 +155,12 @@ dwi_series::dwi_series(const session& s, const dwi_request& request, std::uint64
     : state_(std::make_unique<state>(s, request, host_memory_bytes)) {}
 dwi_series::~dwi_series() = default;
 dwi_series::dwi_series(dwi_series&&) noexcept = default;
+
+void dwi_series::keep_volumes(std::vector<std::uint32_t> volumes) {
+  if (volumes.size() == measurements()) return;
+  state_->gradients = choose_gradients(state_->gradients, volumes);
+  state_->kept = std::move(volumes);
+}
 
 const image_grid& dwi_series::grid() const { return state_->image.grid; }
 const std::vector<std::uint64_t>& dwi_series::item_voxels() const { return state_->voxels; }
@@ -152,7 +175,11 @@ std::size_t dwi_series::floats_per_item() const {
 void dwi_series::load(const batch& items, std::span<float> out) {
   const std::size_t stride = floats_per_item();
   check_room(items, item_voxels().size(), stride, out);
-  state_->signals->load(items.first_item, items.item_count, out.data(), stride);
+  if (state_->kept.empty()) {
+    state_->signals->load(items.first_item, items.item_count, out.data(), stride);
+  } else {
+    state_->load_kept(items.first_item, items.item_count, out.data(), stride);
+  }
   if (has_gradient_deviation()) {
     state_->deviations->load(items.first_item, items.item_count, out.data() + measurements(), stride);
   }

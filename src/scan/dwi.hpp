@@ -30,10 +30,13 @@ class dwi_series final : public item_input {
   ~dwi_series() override;
   dwi_series(dwi_series&&) noexcept;
 
+  /// Leaves out all other volumes, from everything below. Once, before the first load().
+  void keep_volumes(std::vector<std::uint32_t> volumes);
+
   const image_grid& grid() const;
   const std::vector<std::uint64_t>& item_voxels() const;  ///< linear indices of the voxels inside the mask, increasing
   const gradient_table& gradients() const;
-  std::size_t measurements() const;  ///< number of volumes, K
+  std::size_t measurements() const;  ///< number of volumes that are kept, K
   bool has_gradient_deviation() const;
 
   /// Floats per item in load()'s output: K signals, then the 9 of the gradient deviation if given (FSL's volume order,

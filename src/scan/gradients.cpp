@@ -138,4 +138,15 @@ gradient_table read_gradients(const std::string& bvals, const std::string& bvecs
   return table;
 }
 
+gradient_table choose_gradients(const gradient_table& all, const std::vector<std::uint32_t>& volumes) {
+  gradient_table some;
+  for (const std::uint32_t k : volumes) {
+    some.x.push_back(all.x.at(k));
+    some.y.push_back(all.y.at(k));
+    some.z.push_back(all.z.at(k));
+    some.b_s_per_mm2.push_back(all.b_s_per_mm2.at(k));
+  }
+  return some;
+}
+
 }  // namespace voxherd

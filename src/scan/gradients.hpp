@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "kernels/portable/gradient_table.hpp"
 
@@ -15,5 +16,8 @@ constexpr double max_b0_s_per_mm2 = 50;
 /// wherever b is above 0, at least one b=0, and units of s/mm2. Throws failure that names the file, the line, the value
 /// found and the value expected; logs a warning for unusual but usable values.
 gradient_table read_gradients(const std::string& bvals, const std::string& bvecs, std::uint64_t volumes);
+
+/// Of some volumes.
+gradient_table choose_gradients(const gradient_table& all, const std::vector<std::uint32_t>& volumes);
 
 }  // namespace voxherd

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -84,12 +85,30 @@ std::optional<column_order> read_header(const std::string& line) {
   return column_order{label, name};
 }
 
-/// Names may contain blanks if tabs or commas separate columns.
+bool is_number(const std::string& word) {
+  double value = 0;
+  const auto [stopped, code] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return code == std::errc{} && stopped == word.data() + word.size();
+}
+
+/// The name in a line whose columns are separated by blanks: all words after the label, "Left Precentral". If the line
+/// ends in a number, as with the colours of FreeSurfer and MRtrix, these are columns, and the first is the name.
+std::string name_of_words(const std::string& line) {
+  std::istringstream text(line);
+  std::vector<std::string> words(std::istream_iterator<std::string>(text), {});
+  words.erase(words.begin());
+  if (is_number(words.back())) return words.front();
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+/// A quoted name, or one in a line with tabs or commas between columns, may contain anything.
 std::optional<named_label> parse_line(const std::string& line) {
   for (const char* separators : {"\t", ",;", " ,;\t"}) {
     const std::vector<std::string> columns = first_columns(line, separators);
     const auto label = columns.empty() ? std::nullopt : parse_label(columns[0]);
-    if (label && columns.size() == 2 && !columns[1].empty()) return named_label{*label, columns[1]};
+    if (!label || columns.size() < 2 || columns[1].empty()) continue;
+    const bool by_words = line.find_first_of(",;\t\"") == std::string::npos;
+    return named_label{*label, by_words ? name_of_words(line) : columns[1]};
   }
   return std::nullopt;
 }
@@ -124,6 +143,14 @@ std::map<std::int32_t, std::string> read_table(const std::string& path) {
   return names;
 }
 
+/// "1, 2, 3, 4, 5 and 35 more".
+template <class T>
+std::string first_of(const std::vector<T>& list) {
+  constexpr std::size_t shown = 5;
+  if (list.size() <= shown + 1) return fmt::format("{}", fmt::join(list, ", "));
+  return fmt::format("{} and {} more", fmt::join(list.begin(), list.begin() + shown, ", "), list.size() - shown);
+}
+
 void warn_about_duplicates(const std::string& path, const std::vector<std::string>& names) {
   std::map<std::string, int> counts;
   for (const std::string& name : names) ++counts[name];
@@ -131,8 +158,10 @@ void warn_about_duplicates(const std::string& path, const std::vector<std::strin
   for (const auto& [name, count] : counts)
     if (count > 1) repeated.push_back(name);
   if (!repeated.empty())
-    spdlog::warn("{}: {} is the name of several regions; columns of the matrices have the same name", printable(path),
-                 fmt::join(repeated, ", "));
+    spdlog::warn(
+        "{}: {} is the name of several regions; columns of the matrices have the same name; names with blanks "
+        "need a tab after the label if more columns follow",
+        printable(path), first_of(repeated));
 }
 
 }  // namespace
@@ -151,8 +180,7 @@ std::vector<std::string> read_region_names(const std::string& path, const std::v
                   fmt::format("{}: has no name for any of the {} regions; does it belong to another parcellation?",
                               printable(path), labels.size()));
   if (!without.empty())
-    spdlog::warn("{}: has no name for labels {}; their numbers are used as names", printable(path),
-                 fmt::join(without, ", "));
+    spdlog::warn("{}: has no name for labels {}; their numbers are used as names", printable(path), first_of(without));
   warn_about_duplicates(path, names);
   return names;
 }

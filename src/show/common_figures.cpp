@@ -64,6 +64,11 @@ double largest_gap(const std::vector<direction>& directions) {
   return gap * 180 / 3.14159265358979;
 }
 
+/// The same for n evenly spread axes: the circumradius of hexagons that share a hemisphere.
+double even_gap(std::size_t n) {
+  return std::sqrt(2.4184 / static_cast<double>(std::max<std::size_t>(1, n))) * 180 / 3.14159265358979;
+}
+
 /// Equal-area picture of a hemisphere seen from above; axes that point down are shown by their opposite, hollow.
 std::string draw_hemisphere(const std::vector<direction>& directions, const std::string& description) {
   constexpr double centre = 110, radius = 100;
@@ -94,12 +99,14 @@ std::size_t count_repeated(const std::vector<direction>& directions) {
 }
 
 void warn_about_directions(draft& d, const shell& s, double gap) {
-  constexpr double max_gap = 60;     // six evenly spread axes leave 37 degrees
-  constexpr std::size_t needed = 6;  // a tensor has six elements
+  constexpr double max_gap = 60, max_ratio = 3;  // six evenly spread axes leave 37 degrees
+  constexpr std::size_t needed = 6;              // a tensor has six elements
   const std::size_t n = s.directions.size(), distinct = n - count_repeated(s.directions);
-  if (gap > max_gap)
-    d.warn(fmt::format("The directions at b = {} s/mm2 leave a gap of {:.0f}°; is the gradient table right?", b_text(s),
-                       gap));
+  if (gap > max_gap || (distinct >= needed && gap > max_ratio * even_gap(distinct)))
+    d.warn(
+        fmt::format("The directions at b = {} s/mm2 leave a gap of {:.0f}° (about {:.0f}° if they were evenly spread); "
+                    "is the gradient table right?",
+                    b_text(s), gap, even_gap(distinct)));
   if (n >= needed && distinct < needed)
     d.warn(fmt::format("The {} at b = {} s/mm2 have only {}; is the gradient table right?", counted(n, "volume"),
                        b_text(s), counted(distinct, "distinct direction")));
@@ -158,8 +165,8 @@ void add_gradients(draft& d, const gradient_table& table) {
         {fmt::format("b = {} s/mm2", b_text(one)),
          draw_hemisphere(one.directions, text),
          text + fmt::format(" The hemisphere is seen from above, hollow points are opposites; no axis is "
-                            "further than {:.0f}° from a direction.",
-                            gap),
+                            "further than {:.0f}° from a direction (about {:.0f}° if they were evenly spread).",
+                            gap, even_gap(one.directions.size() - count_repeated(one.directions))),
          {},
          false});
     warn_about_directions(d, one, gap);

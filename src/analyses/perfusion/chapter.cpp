@@ -6,6 +6,7 @@
 #include "core/failure.hpp"
 #include "src/analyses/perfusion/views.hpp"
 #include "src/analyses/perfusion/voxel_curves.hpp"
+#include "src/export/region_table.hpp"
 #include "src/show/chart.hpp"
 #include "src/show/common_figures.hpp"
 #include "src/show/pictures.hpp"
@@ -155,6 +156,37 @@ void add_examples(result_draft& d) {
   d.out.sections.back().tables.push_back(t);
 }
 
+/// "59.5 (40.1 to 83.2)" of the main maps in each of --regions; the numbers have all.
+void add_regions(result_draft& d) {
+  const std::vector<region_values> values = find_region_values(d.result, d.fitted);
+  if (values.empty()) return;
+  constexpr const char* shown[] = {
+      "ka", "kp", "kl", "arterial_fraction", "distribution_volume", "mean_transit_time", "r_squared"};
+  table t{"Median and quartiles in each region", {"region", "voxels"}, {}};
+  nlohmann::json& list = d.out.numbers["regions"] = nlohmann::json::array();
+  std::uint64_t fitted = 0;
+  for (const region_values& v : values) {
+    if (list.empty() || list.back().at("label") != v.label) {
+      list.push_back({{"label", v.label}, {"name", v.name}});
+      t.rows.push_back({v.name, ""});
+      fitted = 0;
+    }
+    fitted = std::max(fitted, v.voxels);
+    t.rows.back()[1] = std::to_string(fitted);
+    if (v.voxels > 0)
+      list.back()[v.map] = {{"voxels", v.voxels},
+                            {"lower_quartile", v.lower_quartile},
+                            {"median", v.median},
+                            {"upper_quartile", v.upper_quartile}};
+    if (std::find(std::begin(shown), std::end(shown), v.map) == std::end(shown)) continue;
+    if (t.rows.size() == 1) t.header.push_back(with_unit(v.map, v.unit));
+    t.rows.back().push_back(v.voxels == 0 ? ""
+                                          : fmt::format("{} ({} to {})", number_text(v.median),
+                                                        number_text(v.lower_quartile), number_text(v.upper_quartile)));
+  }
+  d.add_section("Regions").tables.push_back(t);
+}
+
 }  // namespace
 
 void write_perfusion_methods(result_draft& d) {
@@ -189,6 +221,7 @@ void write_perfusion_chapter(result_draft& d) {
                            "mean_transit_time", "tau_a", "tau_p"})
     add_map(d, name, perfusion);
   add_map(d, "r_squared", {.map = colour_map::viridis, .first = 0, .last = 1, .note = "1 is a perfect fit."});
+  add_regions(d);
   d.add_section("Uncertainty");
   for (const char* name : {"sd_ka", "sd_kp", "sd_kl", "sd_tau_a", "sd_tau_p"}) add_map(d, name, perfusion);
   add_bounds(d);

@@ -4,12 +4,17 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "core/options.hpp"
 #include "core/text.hpp"
+#include "kernels/perfusion/signal_model.hpp"
+#include "kernels/perfusion/t1_fitter.hpp"
 #include "src/analyses/perfusion/frames.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/number_table.hpp"
 
 namespace voxherd {
 
@@ -17,7 +22,130 @@ namespace {
 
 using perfusion::conversion;
 using perfusion::signal_kind;
+using perfusion::t1_source;
 using perfusion::time_course;
+
+/// The mean signals of a region, from which its curve is computed.
+struct region_signal {
+  std::string name;            ///< for messages
+  std::vector<double> frames;  ///< interpolated at frames that are not fitted
+  std::vector<double> extras;  ///< mean signal at each flip angle, or mean T1, s
+  std::size_t voxels = 0;      ///< in the mean
+};
+
+enum class region_kind { blood, tissue };
+
+bool usable(const float* row, const std::vector<std::uint8_t>& counts, const conversion& convert) {
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] != 0 && !std::isfinite(row[i])) return false;
+  for (int e = 0; e < convert.extras(); ++e) {
+    const float value = row[counts.size() + static_cast<std::size_t>(e)];
+    if (!std::isfinite(value) || (convert.t1 == t1_source::map && !(value > 0))) return false;
+  }
+  return true;
+}
+
+/// T1 of blood is about 1.2 s at 0.5 T, 1.4 s at 1.5 T, 1.6 s at 3 T and 2.1 s at 7 T.
+void warn_of_blood(const std::string& name, double t1_s) {
+  if (t1_s >= 1 && t1_s <= 2.7) return;
+  spdlog::warn(
+      "{}: T1 of blood before the agent is {:.3g} s, expected 1 to 2.7 s; inflow distorts flip angles in vessels; "
+      "give --t1-blood",
+      name, t1_s);
+}
+
+/// T1 of tissue is 0.2 to 3 s at the field strengths of all scanners.
+void warn_of_tissue(const std::string& name, double t1_s) {
+  if (t1_s >= 0.2 && t1_s <= 3.5) return;
+  spdlog::warn("{}: T1 before the agent is {:.3g} s, expected 0.2 to 3.5 s; check the T1 map or the flip angles", name,
+               t1_s);
+}
+
+/// `voxels` are among those examined. Voxels that have no number in a fitted frame, or no T1, are left out, with a
+/// warning. Throws failure (bad_data) if none is left.
+region_signal mean_signal(const std::string& name, const looked_rows& looked, const std::vector<std::uint64_t>& voxels,
+                          const std::vector<double>& time_s, const std::vector<std::uint8_t>& counts,
+                          const conversion& convert) {
+  const std::size_t frames = counts.size();
+  region_signal mean{name, std::vector<double>(frames), std::vector<double>(static_cast<std::size_t>(convert.extras())),
+                     0};
+  auto at = looked.voxels.begin();
+  for (const std::uint64_t voxel : voxels) {
+    at = std::lower_bound(at, looked.voxels.end(), voxel);
+    const float* row = looked.rows.data() + static_cast<std::size_t>(at - looked.voxels.begin()) * looked.stride;
+    if (!usable(row, counts, convert)) continue;
+    for (std::size_t i = 0; i < frames; ++i) mean.frames[i] += static_cast<double>(row[i]);
+    for (std::size_t e = 0; e < mean.extras.size(); ++e) mean.extras[e] += static_cast<double>(row[frames + e]);
+    ++mean.voxels;
+  }
+  if (mean.voxels == 0)
+    refuse_data(fmt::format("{}: none of its {} voxels has a number in every frame{}", name, voxels.size(),
+                            convert.extras() > 0 ? " and a T1" : ""));
+  if (mean.voxels < voxels.size())
+    spdlog::warn("{}: {} of {} voxels have no number in some frame{}; left out of the mean", name,
+                 voxels.size() - mean.voxels, voxels.size(), convert.extras() > 0 ? ", or no T1" : "");
+  for (double& value : mean.frames) value /= static_cast<double>(mean.voxels);
+  for (double& value : mean.extras) value /= static_cast<double>(mean.voxels);
+  bridge_skipped(time_s, counts, mean.frames);
+  return mean;
+}
+
+/// S0 of a region: the mean of its baseline frames that are fitted.
+double mean_baseline(const region_signal& region, const conversion& convert, const std::vector<std::uint8_t>& counts) {
+  double sum = 0;
+  int counted = 0;
+  for (int i = convert.baseline_begin; i < convert.baseline_end; ++i) {
+    if (counts[static_cast<std::size_t>(i)] == 0) continue;
+    sum += region.frames[static_cast<std::size_t>(i)];
+    ++counted;
+  }
+  return counted > 0 ? sum / counted : 0;
+}
+
+/// T1 of a region, s: `given_s` if it is above 0, else from its extras, else the constant one; 0 if none is used.
+/// Throws failure (bad_data) with the region's name.
+double t1_of(const region_signal& region, const conversion& convert, double given_s, region_kind kind) {
+  if (!convert.needs_t1()) return 0;
+  if (given_s > 0) return given_s;
+  if (convert.t1 == t1_source::constant) return convert.t1_s;
+  double t1_s = 0;
+  if (convert.t1 == t1_source::map) {
+    t1_s = region.extras[0];
+  } else {
+    const perfusion::t1_fit fit = perfusion::t1_fitter(convert)(region.extras.data());
+    if (!fit.found)
+      refuse_data(
+          fmt::format("{}: no T1 fits its mean signals at the flip angles; give --t1-blood, or --t1", region.name));
+    t1_s = fit.t1_s;
+  }
+  kind == region_kind::blood ? warn_of_blood(region.name, t1_s) : warn_of_tissue(region.name, t1_s);
+  return t1_s;
+}
+
+/// A region's concentrations. Throws failure (bad_data): no signal before the agent.
+std::vector<double> concentrations(const region_signal& region, const conversion& convert, double S0, double t1_s) {
+  if (convert.needs_t1() && !(S0 > 0))
+    refuse_data(fmt::format("{}: its mean signal before the agent is {:.4g}, expected above 0", region.name, S0));
+  const auto model = perfusion::signal_model(convert, {S0, t1_s});
+  std::vector<double> values;
+  std::size_t clamped = 0;
+  for (const double signal : region.frames) {
+    const auto c = model.concentration(signal);
+    values.push_back(c.value);
+    clamped += c.clamped ? 1 : 0;
+  }
+  if (clamped == 0) return values;
+  std::string settings = "is --relaxivity right";
+  if (convert.signal == signal_kind::spoiled_echo)
+    settings = fmt::format("are --tr {:g} ms and --flip-angle {:g} degrees right", 1000 * convert.repetition_s,
+                           convert.flip_rad * 180 / std::numbers::pi);
+  spdlog::warn(
+      "{}: in {} the signal is brighter than any concentration explains; limited to {:.3g} of the largest signal; {}? "
+      "does inflow distort its baseline (--arterial-baseline portal)?",
+      region.name, counted(static_cast<std::uint64_t>(clamped), "frame"), perfusion::voxel_signal_model::max_saturation,
+      settings);
+  return values;
+}
 
 /// There must be more fitted frames than fitted parameters.
 void check_counts(const perfusion_settings& o, const time_course& frames) {
@@ -72,7 +200,7 @@ struct voi_curves {
   std::vector<double> curve_of(const region_signal& region, const region_signal& S0_of, double given_t1_s,
                                region_kind kind) const {
     const double t1_s = t1_of(region, found.convert, given_t1_s, kind);
-    const double S0 = find_baseline(S0_of, found.convert, found.frames.counts);
+    const double S0 = mean_baseline(S0_of, found.convert, found.frames.counts);
     std::vector<double> c = concentrations(region, found.convert, S0, t1_s);
     std::string before;
     if (found.convert.signal != signal_kind::concentration) before = fmt::format(", S0 {:.4g}", S0);
@@ -97,6 +225,22 @@ void check_agent_arrives(const perfusion_settings& o, const inflow_files& files,
   const std::string& file = !files.voi.empty() ? files.voi : files.curve.empty() ? o.curves : files.curve;
   refuse_data(
       fmt::format("{}: the {} curve has no value above 0, expected the agent's concentration", printable(file), name));
+}
+
+/// Blood peaks at 1 to 15 mM after a usual dose, and at 100 to 500 HU.
+void check_arterial_peak(const std::vector<double>& curve, const conversion& convert) {
+  constexpr double max_HU = 800, min_mM = 0.5, max_mM = 20;
+  const double peak = *std::max_element(curve.begin(), curve.end());
+  if (convert.signal == signal_kind::ct && peak > max_HU)
+    spdlog::warn(
+        "the arterial curve peaks at {:.4g} HU above its baseline, expected at most {} in blood; is the series MR? "
+        "then give --signal spgr or linear",
+        peak, max_HU);
+  if (convert.needs_t1() && peak > 0 && (peak < min_mM || peak > max_mM))
+    spdlog::warn(
+        "the arterial curve peaks at {:.3g} mM, expected {} to {} mM; are --relaxivity {:g} /s/mM, T1 of blood and the "
+        "arterial VOI right?",
+        peak, min_mM, max_mM, convert.relaxivity_per_mM_s);
 }
 
 double mean_between(const std::vector<double>& values, std::size_t begin, std::size_t end) {
@@ -148,6 +292,7 @@ void find_inputs(const perfusion_settings& o, const voi_curves& from, const look
   if (!regions.arterial.empty())
     f.arterial = from.curve_of(artery, o.arterial_S0 == arterial_baseline::portal ? vein : artery, o.t1_blood_s,
                                region_kind::blood);
+  check_arterial_peak(f.arterial, found.convert);
   if (o.model == inflow_model::arterial) {
     f.portal.assign(f.frames(), 0);
   } else {
@@ -167,6 +312,37 @@ void find_inputs(const perfusion_settings& o, const voi_curves& from, const look
 }
 
 }  // namespace
+
+std::vector<double> read_curve(const std::string& path, std::size_t column, const char* option,
+                               const std::vector<double>& time_s) {
+  const number_table t = read_number_table(path, header_line::allowed);
+  if (t.columns <= column)
+    refuse_data(fmt::format("{}: has {} columns, expected at least {} for --{}: time in s, then {}", t.name, t.columns,
+                            column + 1, option, column > 1 ? "arterial and portal concentration" : "concentration"));
+  if (t.rows < 2) refuse_data(fmt::format("{}: has {} row of numbers, expected at least 2", t.name, t.rows));
+  for (std::size_t r = 0; r < t.rows; ++r) {
+    if (!std::isfinite(t.at(r, 0)) || !std::isfinite(t.at(r, column)))
+      refuse_data(fmt::format("{}: line {}: found {} {}, expected numbers", t.name, t.row_line[r], t.at(r, 0),
+                              t.at(r, column)));
+    if (r > 0 && t.at(r, 0) <= t.at(r - 1, 0))
+      refuse_data(fmt::format("{}: line {}: {} s is not after {} s; times must increase", t.name, t.row_line[r],
+                              t.at(r, 0), t.at(r - 1, 0)));
+  }
+  // A curve may be up to one frame shorter than the series at each end, where its nearest value is used.
+  const double frame = (time_s.back() - time_s.front()) / static_cast<double>(time_s.size() - 1);
+  const double from = t.at(0, 0), to = t.at(t.rows - 1, 0);
+  if (time_s.front() < from - frame || time_s.back() > to + frame)
+    refuse_data(fmt::format("{}: has times from {} to {} s, expected at least the frames' {} to {} s", t.name, from, to,
+                            time_s.front(), time_s.back()));
+  std::vector<double> values;
+  std::size_t r = 1;
+  for (const double time : time_s) {
+    while (r + 1 < t.rows && t.at(r, 0) < time) ++r;
+    const double t0 = t.at(r - 1, 0), t1 = t.at(r, 0), c0 = t.at(r - 1, column), c1 = t.at(r, column);
+    values.push_back(c0 + std::clamp((time - t0) / (t1 - t0), 0.0, 1.0) * (c1 - c0));
+  }
+  return values;
+}
 
 std::string concentration_unit(const conversion& convert) {
   if (convert.signal == signal_kind::concentration) return "input";

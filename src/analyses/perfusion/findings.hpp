@@ -1,12 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include "src/analyses/perfusion/input_curves.hpp"
 #include "src/analyses/perfusion/inputs.hpp"
 
 namespace voxherd {
+
+/// Rows of all voxels that rank 0 examines before the fit: frames, then conversion::extras().
+struct looked_rows {
+  std::vector<std::uint64_t> voxels;  ///< increasing
+  std::vector<float> rows;
+  std::size_t stride = 0;
+};
 
 /// Voxels of the regions whose mean signal is used.
 struct looked_regions {
@@ -18,5 +25,10 @@ struct looked_regions {
 /// `found` has times, counts and the conversion without a baseline. Throws failure (bad_data, usage, missing_input).
 void find_in_series(const perfusion_settings& o, const looked_rows& looked, const looked_regions& regions,
                     perfusion_findings& found);
+
+/// Columns 1 (time, s) and `column` of a table, interpolated linearly at the frames. Throws failure (missing_input,
+/// bad_data): times that do not increase, or that do not cover the frames.
+std::vector<double> read_curve(const std::string& path, std::size_t column, const char* option,
+                               const std::vector<double>& time_s);
 
 }  // namespace voxherd

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "core/options.hpp"
 #include "src/analyses/common/median.hpp"
@@ -34,10 +35,17 @@ void check_units(const std::string& source, const std::vector<double>& times) {
   if (!(duration <= max_hours * s_per_hour))
     refuse_data(fmt::format("{}: the frames take {:.4g} hours, expected at most {}; give times in seconds, not in ms",
                             source, duration / s_per_hour, max_hours));
+  // The fastest scanners take about 0.3 s per volume; 6 s in minutes are 0.1.
+  constexpr double min_spacing_s = 0.1, usual_spacing_s = 0.3, max_spacing_s = 60;
   const double spacing = duration / static_cast<double>(times.size() - 1);
-  if (spacing > 60 || spacing < 0.2)
+  if (spacing * (1 + 1e-9) < min_spacing_s)
+    refuse_data(
+        fmt::format("{}: frames are {:.3g} s apart on average, expected at least {} s; give times in seconds, "
+                    "not in minutes",
+                    source, spacing, min_spacing_s));
+  if (spacing > max_spacing_s || spacing < usual_spacing_s)
     spdlog::warn("{}: frames are {:.3g} s apart on average; are the times in {}? expected seconds", source, spacing,
-                 spacing > 60 ? "milliseconds" : "minutes");
+                 spacing > max_spacing_s ? "milliseconds" : "minutes");
 }
 
 nlohmann::json read_sidecar(const std::string& path) {
@@ -185,6 +193,30 @@ void bridge_skipped(const std::vector<double>& time_s, const std::vector<std::ui
   }
 }
 
+namespace {
+
+/// Drops last frames above the mean of those before by more than 3 standard deviations and `min_rise`: the curve has
+/// begun to rise there, by less than the scatter of the frames around their median suggests.
+std::size_t drop_first_rise(const std::vector<double>& curve, const std::vector<std::uint8_t>& counts,
+                            std::size_t first, std::size_t end, double min_rise) {
+  constexpr std::size_t min_frames = 4;  // fewer do not tell their standard deviation
+  constexpr double deviations = 3;
+  for (;; --end) {
+    std::vector<double> before;
+    for (std::size_t i = first; i + 1 < end; ++i)
+      if (counts[i] != 0) before.push_back(curve[i]);
+    if (before.size() < min_frames) return end;
+    const auto n = static_cast<double>(before.size());
+    const double mean = std::accumulate(before.begin(), before.end(), 0.0) / n;
+    double squares = 0;
+    for (const double value : before) squares += (value - mean) * (value - mean);
+    const double margin = std::max(deviations * std::sqrt(squares / (n - 1)), min_rise);
+    if (!(curve[end - 1] > mean + margin)) return end;
+  }
+}
+
+}  // namespace
+
 std::pair<int, int> find_baseline(const std::vector<double>& curve, const std::vector<std::uint8_t>& counts) {
   // A smaller rise, so far below the peak, is noise or the first trace of the bolus.
   constexpr double part_of_peak = 0.1, deviations = 4;
@@ -198,7 +230,7 @@ std::pair<int, int> find_baseline(const std::vector<double>& curve, const std::v
                              curve.begin() + static_cast<std::ptrdiff_t>(peak));
   if (before.empty()) return {static_cast<int>(first), static_cast<int>(first)};
   std::nth_element(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(before.size() / 4), before.end());
-  double level = before[before.size() / 4], margin = part_of_peak * (curve[peak] - level);
+  double level = before[before.size() / 4], margin = part_of_peak * (curve[peak] - level), min_rise = 0;
   for (int pass = 0; pass < 2; ++pass) {
     end = peak;
     while (end > first && curve[end - 1] > level + margin) --end;
@@ -208,9 +240,10 @@ std::pair<int, int> find_baseline(const std::vector<double>& curve, const std::v
     level = upper_median(base);
     for (double& b : base) b = std::fabs(b - level);
     constexpr double deviation_of_median = 1.4826;
-    margin =
-        std::min(margin, std::max(deviations * deviation_of_median * upper_median(base), 0.02 * (curve[peak] - level)));
+    min_rise = 0.02 * (curve[peak] - level);
+    margin = std::min(margin, std::max(deviations * deviation_of_median * upper_median(base), min_rise));
   }
+  if (end > first) end = drop_first_rise(curve, counts, first, end, min_rise);
   return {static_cast<int>(first), static_cast<int>(end)};
 }
 

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <set>
 
+#include "core/text.hpp"
 #include "mpi/run/staged_input.hpp"
 #include "src/analyses/perfusion/findings.hpp"
 #include "src/analyses/perfusion/frames.hpp"
@@ -14,8 +16,10 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/image_checks.hpp"
+#include "src/scan/label_image.hpp"
 #include "src/scan/mask.hpp"
 #include "src/scan/node_resources.hpp"
+#include "src/scan/region_names.hpp"
 
 namespace voxherd {
 
@@ -87,6 +91,7 @@ struct perfusion_inputs::state {
     }
     if (!options.t1_map.empty()) check_t1_map(extras.files.front(), options.t1_map_unit_s, voxels);
     choose_regions(image);
+    if (!options.regions.empty()) read_item_regions(image.grid);
     describe();
   }
 
@@ -119,6 +124,23 @@ struct perfusion_inputs::state {
     }
   }
 
+  /// The label of each item, and the names of the labels that items have.
+  void read_item_regions(const image_grid& grid) {
+    const label_image image = read_labels(options.regions, grid, label_kind::labels);
+    std::set<std::int32_t> labels;
+    for (const std::uint64_t voxel : voxels) {
+      region_labels.push_back(image.label[voxel]);
+      if (image.label[voxel] > 0) labels.insert(image.label[voxel]);
+    }
+    const std::string name = printable(options.regions);
+    if (labels.empty()) refuse_data(fmt::format("{}: none of its regions has a voxel in the mask", name));
+    if (labels.size() < image.values.size())
+      spdlog::warn("{}: {} of its {} have no voxel in the mask", name, image.values.size() - labels.size(),
+                   counted(image.values.size(), "region"));
+    if (!options.region_names.empty())
+      found.configuration["region-names"] = read_region_names(options.region_names, {labels.begin(), labels.end()});
+  }
+
   void describe() {
     const auto add = [&](const char* name, const std::string& path) {
       if (!path.empty()) provenance[name] = fingerprint(path);
@@ -138,6 +160,8 @@ struct perfusion_inputs::state {
     add("portal_curve", options.portal.curve);
     add("curves", options.curves);
     add("delay_roi", options.delay_roi);
+    add("regions", options.regions);
+    add("region_names", options.region_names);
     provenance["image"] = dynamic.files[0].geometry;
   }
 
@@ -151,6 +175,7 @@ struct perfusion_inputs::state {
     }
     s.broadcast(voxels);
     s.broadcast(looked.voxels);
+    s.broadcast(region_labels);
     s.broadcast(provenance);
   }
 
@@ -194,6 +219,7 @@ struct perfusion_inputs::state {
   looked_rows looked;
   looked_regions regions;
   perfusion_findings found;
+  std::vector<double> region_labels;
   nlohmann::json provenance;
   std::unique_ptr<series_rows> signals, more;
   joined_input input;  ///< items of both
@@ -210,6 +236,7 @@ std::uint64_t perfusion_inputs::max_items() const { return state_->input.max_ite
 std::uint64_t perfusion_inputs::later_bytes() const { return state_->input.later_bytes(); }
 void perfusion_inputs::begin(std::uint64_t first, std::uint64_t last) { state_->input.begin(first, last); }
 bool perfusion_inputs::is_ready() { return state_->input.is_ready(); }
+const std::vector<double>& perfusion_inputs::region_labels() const { return state_->region_labels; }
 nlohmann::json perfusion_inputs::provenance() const { return state_->provenance; }
 std::size_t perfusion_inputs::floats_per_item() const { return state_->floats_per_item(); }
 

@@ -21,7 +21,7 @@ struct perfusion_findings {
   perfusion::time_course frames;  ///< inputs divided by 1 - haematocrit, interpolated at frames that are not fitted
   perfusion::conversion convert;
   std::vector<double> tissue;    ///< the mean curve of the mask, or of --delay-roi: concentration at each frame
-  nlohmann::json configuration;  ///< settings found from the data: baseline, skipped frames
+  nlohmann::json configuration;  ///< settings found from the data: baseline, skipped frames; names of regions
 };
 
 /// A dynamic series with its mask, T1 and input curves. The constructor is collective and checks everything, except
@@ -34,6 +34,7 @@ class perfusion_inputs final : public item_input {
   const image_grid& grid() const;
   const std::vector<std::uint64_t>& item_voxels() const;
   const perfusion_findings& findings() const;
+  const std::vector<double>& region_labels() const;  ///< of each item, 0 for none; empty without --regions
   nlohmann::json provenance() const;
 
   /// A row of frames and conversion::extras() for each item.

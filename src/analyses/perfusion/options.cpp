@@ -43,7 +43,7 @@ option_table<perfusion_request> input_options() {
       {"spacing", &T::spacing_s, range{0.01, 3600}, {.text = "time between frames", .value = "S", .unit = "s"}},
       {"mask", &T::mask, text_kind::file, {"mask of the voxels to fit; without it all"}},
       {"skip-frames", &T::skipped, {parse_frames, print_frames},
-       {.text = "frames to leave out of the fit, counted from 0, e.g. 3,41-47", .value = "LIST", .paper = true}},
+       {.text = "frames to leave out of the fit, counted from 0, e.g. 3,41-47", .value = "LIST"}},
       {"arterial-voi", &T::arterial_voi, text_kind::file, {"mask of voxels in the aorta or hepatic artery"}},
       {"portal-voi", &T::portal_voi, text_kind::file, {.text = "mask of voxels in the portal vein", .needs = "model=dual"}},
       {"arterial-curve", &T::arterial_curve, text_kind::file,
@@ -51,7 +51,11 @@ option_table<perfusion_request> input_options() {
       {"portal-curve", &T::portal_curve, text_kind::file,
        {.text = "table of time (s) and concentration, instead of --portal-voi", .needs = "model=dual"}},
       {"curves", &T::curves, text_kind::file,
-       {"table of time (s), arterial and portal concentration, instead of all four"}}})
+       {"table of time (s), arterial and portal concentration, instead of all four"}},
+      {"regions", &T::regions, text_kind::file,
+       {"labels of regions, e.g. segments: `export --to csv` and the report have the quartiles of each map in each"}},
+      {"region-names", &T::region_names, text_kind::file,
+       {.text = "names of the regions: one label and name per line", .needs = "regions"}}})
     .one_of({"times", "spacing"})
     .one_of({"arterial-voi|arterial-curve portal-voi|portal-curve", "curves"})
     .group("Model", {

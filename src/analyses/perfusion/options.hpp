@@ -29,6 +29,7 @@ struct perfusion_request {
   std::vector<perfusion::frame_range> skipped;
   inflow_model model = inflow_model::dual;
   std::string arterial_voi, portal_voi, arterial_curve, portal_curve, curves;
+  std::string regions, region_names;
   double haematocrit = 0, density_g_per_ml = 1;
 
   std::optional<perfusion::signal_kind> signal;  ///< none: concentration
@@ -55,7 +56,7 @@ struct perfusion_request {
 /// The validated settings that the analysis uses.
 struct perfusion_settings {
   std::vector<std::string> dynamic, vfa;
-  std::string times, mask, t1_map, curves;
+  std::string times, mask, t1_map, curves, regions, region_names;
   inflow_files arterial, portal;
   double spacing_s = 0;  ///< 0: from the file of times
   std::vector<perfusion::frame_range> skipped;

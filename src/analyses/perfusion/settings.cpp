@@ -32,6 +32,8 @@ void read_inflows(const perfusion_request& r, perfusion_settings& o) {
   o.curves = r.curves;
   o.arterial = {r.arterial_voi, r.arterial_curve};
   o.portal = {r.portal_voi, r.portal_curve};
+  o.regions = r.regions;
+  o.region_names = r.region_names;
 }
 
 constexpr double radians = std::numbers::pi / 180;
@@ -52,6 +54,16 @@ void require_signal_options(const perfusion_request& r, bool spoiled_echo) {
     refuse(fmt::format("--signal {} also needs {}", spoiled_echo ? "spgr" : "linear", fmt::join(missing, "; ")));
 }
 
+/// Spoiled gradient echoes are repeated after 2 to 10 ms in three dimensions, after up to 300 ms in slices.
+void check_repetition(const char* option, double ms) {
+  constexpr double max_ms = 500;
+  if (ms > max_ms)
+    refuse(
+        fmt::format("--{0} {1:g}: a spoiled gradient echo is repeated after at most {2:g} ms, and --{0} is in ms; for "
+                    "{3:g} ms give --{0} {3:g}",
+                    option, ms, max_ms, ms / 1000));
+}
+
 void read_flip_angles(const perfusion_request& r, perfusion_settings& o) {
   conversion& c = o.convert;
   o.vfa = r.vfa;
@@ -68,7 +80,9 @@ void read_flip_angles(const perfusion_request& r, perfusion_settings& o) {
   if (!differ) refuse("--vfa-flip-angles: all are equal, expected at least two that differ");
   c.flip_angles = static_cast<int>(degrees.size());
   c.t1 = t1_source::flip_angles;
-  c.t1_repetition_s = (r.vfa_repetition_ms ? *r.vfa_repetition_ms : *r.repetition_ms) / 1000;
+  const double ms = r.vfa_repetition_ms ? *r.vfa_repetition_ms : *r.repetition_ms;
+  check_repetition(r.vfa_repetition_ms ? "vfa-tr" : "tr", ms);
+  c.t1_repetition_s = ms / 1000;
 }
 
 void read_t1(const perfusion_request& r, perfusion_settings& o) {
@@ -108,6 +122,7 @@ void read_signal(const perfusion_request& r, const given_options& given, perfusi
   require_signal_options(r, c.signal == signal_kind::spoiled_echo);
   c.relaxivity_per_mM_s = *r.relaxivity;
   if (c.signal == signal_kind::spoiled_echo) {
+    check_repetition("tr", *r.repetition_ms);
     c.repetition_s = *r.repetition_ms / 1000;
     c.flip_rad = *r.flip_degrees * radians;
   }

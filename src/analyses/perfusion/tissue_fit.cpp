@@ -1,6 +1,7 @@
 #include "src/analyses/perfusion/tissue_fit.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -42,12 +43,19 @@ std::vector<double> fitted_curve(const time_course& frames, const fit_settings& 
   return model_curve(frames, s, p);
 }
 
-std::string bounds_text(std::uint8_t at_bound) {
-  std::string text;
-  for (int i = 0; i < parameter_count; ++i)
-    if ((at_bound >> i & 1) != 0)
-      text += std::string(text.empty() ? "" : ", ") + parameter_name(static_cast<parameter>(i));
-  return text;
+/// "tau_p = 4 s, its upper bound": every parameter that ended at one.
+std::string bounds_text(const tissue_fit& fit, const perfusion_settings& o) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < parameter_count; ++i) {
+    if ((fit.at_bound >> i & 1) == 0) continue;
+    const auto p = static_cast<parameter>(i);
+    const double unit = p <= kp ? per_second / o.density_g_per_ml : 1;
+    const parameter_rule& rule = o.fit.rules[i];
+    const bool upper = fit.values[i] - rule.least * unit > rule.most * unit - fit.values[i];
+    parts.push_back(fmt::format("{} = {:.4g} {}, its {} bound", parameter_name(p), fit.values[i], unit_of(p),
+                                upper ? "upper" : "lower"));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 void log_fit(const tissue_fit& fit, const perfusion_settings& o) {
@@ -56,8 +64,8 @@ void log_fit(const tissue_fit& fit, const perfusion_settings& o) {
                o.delay_roi.empty() ? "mean curve of the mask" : "mean curve of --delay-roi", v[ka], v[kp], v[kl],
                v[tau_a], v[tau_p], fit.r_squared);
   if (fit.at_bound != 0)
-    spdlog::warn("the fit of the mean curve ends at a bound of {}; see `voxherd report`, --bounds and --fix",
-                 bounds_text(fit.at_bound));
+    spdlog::warn("the fit of the mean curve ends at {} (--bounds changes bounds, --fix fixes a parameter)",
+                 bounds_text(fit, o));
   if (fit.r_squared < 0.8)
     spdlog::warn("the model explains {:.0f} % of the mean curve; are inputs, baseline and units right for the series?",
                  100 * fit.r_squared);

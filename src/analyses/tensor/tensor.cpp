@@ -1,6 +1,6 @@
 #include "src/analyses/tensor/tensor.hpp"
 
-#include <fmt/core.h>
+#include <utility>
 
 #include "core/command.hpp"
 #include "kernels/tensor/tensor.hpp"
@@ -8,6 +8,7 @@
 #include "mpi/comm/session.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/common/voxelwise.hpp"
+#include "src/analyses/tensor/shells.hpp"
 
 namespace voxherd {
 
@@ -17,6 +18,9 @@ const option_table<tensor_request>& tensor_options() {
   static const option_table<T> table = option_table<T>()
     .include(&T::series, dwi_options())
     .group("Fit", {
+      {"shells", &T::shells_s_per_mm2, parse_shells,
+       {.text = "b-values in s/mm2 of the volumes to use, each within 100 s/mm2, e.g. 0,1000", .value = "LIST",
+        .standard = "all", .stored = always}},
       {"fit", &T::weighting, {{"ols", tensor_weighting::ordinary}, {"wls", tensor_weighting::weighted},
                               {"iwls", tensor_weighting::iterated}},
        {.text = "least squares: ordinary, weighted, or weighted and iterated", .stored = always}},
@@ -34,11 +38,11 @@ exit_status run_tensor(session& s, const tensor_request& request) {
   settings.weighting = request.weighting;
   settings.iterations = request.iterations;
   settings.gradient_deviation = dwi.has_gradient_deviation();
-  if (!determines_tensor(dwi.gradients()))
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: the gradients do not determine a tensor (it needs b=0 and at least six directions "
-                              "that are not all on one plane or cone); use another series",
-                              request.series.bvecs));
+  const std::vector<double> shells = request.shells_s_per_mm2.value_or(std::vector<double>());
+  std::vector<std::uint32_t> volumes;
+  s.on_root([&] { volumes = choose_volumes(dwi.gradients(), shells, request.series); });
+  s.broadcast(volumes);
+  dwi.keep_volumes(std::move(volumes));
   add_stored(tensor_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
 

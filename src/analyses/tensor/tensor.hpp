@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "kernels/tensor/tensor.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/analyses/common/run_options.hpp"
@@ -10,6 +13,7 @@ namespace voxherd {
 /// `voxherd tensor`.
 struct tensor_request {
   dwi_request series;
+  std::optional<std::vector<double>> shells_s_per_mm2;  ///< none: all volumes
   tensor_weighting weighting = tensor_weighting::iterated;
   int iterations = 2;  ///< iterations of the iterated fit
   run_request run;

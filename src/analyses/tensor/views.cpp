@@ -1,5 +1,7 @@
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
+#include "src/analyses/tensor/shells.hpp"
 #include "src/show/analysis_views.hpp"
 #include "src/show/common_figures.hpp"
 #include "src/show/distribution.hpp"
@@ -37,6 +39,16 @@ void warn_about_noise(result_draft& d) {
                     q.median, min_ratio));
 }
 
+/// The volumes that were used: of the series, or of those in --shells.
+std::string volumes_text(const result_reader& r) {
+  const std::string text = acquisition_text(r);
+  const nlohmann::json& c = r.configuration();
+  constexpr std::string_view beginning = "The series";
+  if (!c.contains("shells") || !text.starts_with(beginning)) return text;
+  return fmt::format("Volumes that are not within 100 s/mm2 of b = {:g} s/mm2 were left out. The remaining series{}",
+                     fmt::join(c.at("shells").get<std::vector<double>>(), ", "), text.substr(beginning.size()));
+}
+
 std::string fit_text(const result_reader& r) {
   const std::string fit = configured(r, "fit", "iwls");
   if (fit == "ols") return "ordinary least squares";
@@ -50,7 +62,7 @@ void write_tensor_methods(result_draft& d) {
       "Diffusion tensors (Basser et al. 1994) were fitted to the logarithm of the signal by {} (Veraart et al. 2013) "
       "with voxherd {}. {}Fractional anisotropy, mean diffusivity and principal directions were derived from their "
       "eigenvalues and eigenvectors.",
-      fit_text(d.result), d.result.version(), acquisition_text(d.result));
+      fit_text(d.result), d.result.version(), volumes_text(d.result));
   d.cite(
       "Basser PJ, Mattiello J, Le Bihan D. MR diffusion tensor spectroscopy and imaging. Biophys J 66:259-267, 1994.",
       "10.1016/S0006-3495(94)80775-1");
@@ -60,7 +72,12 @@ void write_tensor_methods(result_draft& d) {
       "10.1016/j.neuroimage.2013.05.028");
 }
 
+void warn_about_b_values(result_draft& d) {
+  if (const std::string text = high_b_text(stored_gradients(d.result)); !text.empty()) d.warn(text + ".");
+}
+
 void write_tensor_chapter(result_draft& d) {
+  warn_about_b_values(d);
   warn_about_values(d);
   warn_about_noise(d);
   d.add_section("Maps");

@@ -95,6 +95,17 @@ class Formats(unittest.TestCase):
                 self.assertEqual(done.stderr, "", name)
                 self.assertIn("SYNOPSIS", re.sub(".\b", "", done.stdout))  # bold is overstruck
 
+    def test_a_manual_page_has_examples_before_the_options(self):
+        page = call("tensor", "--help=man")
+        headings = re.findall(r"^\.(SH|SS) (.*)$", page, re.MULTILINE)
+        self.assertEqual([name for kind, name in headings if kind == "SH"],
+                         ["NAME", "SYNOPSIS", "EXAMPLES", "OPTIONS", "SEE ALSO"])
+        self.assertIn(("SS", '"Input"'), headings)
+        if shutil.which("groff"):
+            text = subprocess.run(["groff", "-man", "-Tascii", "-c", "-P-cbou"], input=page, capture_output=True, text=True, check=True,
+                                  timeout=60).stdout
+            self.assertIn("voxherd-tensor - diffusion", text)
+
     def test_the_manual_page_of_the_program_has_no_troff_errors(self):
         page = call("--help=man")
         self.assertIn(".BR voxherd\\-tensor (1)\n", page)

@@ -105,7 +105,7 @@ class Bedpostx(unittest.TestCase):
         before = contents(self.out)
         output = self.bedpostx(*QUICK[2:], "-n", "3", ranks=2, expect=2).stderr
         self.assertIn("finished with other flags (fibres: 2 in the file, 3 now)", output)
-        self.assertIn("--fibres 7: expected 1 to", self.bedpostx("-n", "7", expect=2).stderr)
+        self.assertIn("bedpostx: -n 7: expected an integer, 1 to", self.bedpostx("-n", "7", expect=2).stderr)
         self.assertEqual(contents(self.out), before)
         self.bedpostx(*QUICK[2:], "-n", "1", "--overwrite")
         self.assertEqual(self.configuration()["fibres"], 1)
@@ -242,7 +242,9 @@ class Bedpostx(unittest.TestCase):
     def test_unknown_and_invalid_flags_are_named(self):
         for flags, words in ((["--sharpen"], "unknown option --sharpen"), (["-zap"], "unknown option -zap"), (["--Rfudge=2"], "--Rfudge"),
                              (["--gradnonlin=x"], "--gradnonlin"), (["--ld=x"], "--ld"), (["-m", "x"], "-m"),
-                             (["-n", "9"], "--fibres 9"), (["-n", "2", "--nf=3"], "--fibres"),
+                             (["-n", "9"], "bedpostx: -n 9: expected an integer, 1 to 4"),
+                             (["-n", "two"], "bedpostx: -n two: expected an integer, 1 to 4"), (["-w", "x"], "bedpostx: -w x: expected 0 to"),
+                             (["-nn", "2"], "unknown option -nn; see voxherd bedpostx --help"), (["-n", "2", "--nf=3"], "--fibres"),
                              (["--rician=yes"], "--rician=yes"), (["--out", "x"], "--out"),
                              (["--noard", "--allard"], "exclude each other"), (["second"], "unexpected argument 'second'")):
             output = self.bedpostx(*flags, expect=2).stderr

@@ -1,4 +1,5 @@
 """voxherd connect: costs, pathways, connectomes, paths, errors."""
+import json
 import os
 import re
 import unittest
@@ -322,6 +323,7 @@ class Connectome(ConnectJobs):
     def test_names_may_contain_blanks_and_the_table_a_header(self):
         names = self.path("names.txt")
         for table in ("2\tLeft Precentral\textra\n5\tLeft Frontal\n14\tZ\n", "2, Left Precentral, 1\n5,Left Frontal\n14,Z\n",
+                      "2 Left Precentral\n5 Left  Frontal\n14 Z\n",
                       "index\tname\n2\tLeft Precentral\n5\tLeft Frontal\n14\tZ\n",
                       "index\tlabel\tname\n1\t2\tLeft Precentral\n2\t5\tLeft Frontal\n3\t14\tZ\n"):
             with open(names, "w", encoding="utf-8") as file:
@@ -330,6 +332,18 @@ class Connectome(ConnectJobs):
             self.assertEqual(voxherd("export", out, "--to", "csv", self.path("csv"), "--overwrite")[0], 0)
             with open(self.path("csv/cost.csv"), encoding="utf-8") as file:
                 self.assertEqual(file.readline().rstrip(), ",Left Precentral,Left Frontal,Z", table)
+
+    def test_a_word_before_numbers_is_a_name_and_missing_names_are_listed_briefly(self):
+        names = self.path("names.txt")
+        with open(names, "w", encoding="utf-8") as file:
+            file.write("1 L.BSTS ctx-lh-bankssts 25 5 25 255\n14 Precentral_L 2001\n")
+        out = self.path("out.h5")
+        rc, output = self.launch(out, "--connectome", self.ends, "--region-names", names)
+        self.assertEqual(rc, 0, output)
+        self.assertIn("has no name for labels 2, 3, 4, 5, 6 and 7 more; their numbers are used", output)
+        with h5py.File(out, "r") as file:
+            self.assertEqual(json.loads(file.attrs["configuration"])["region-names"],
+                             ["L.BSTS", *map(str, range(2, 14)), "Precentral_L"])
 
     def test_a_name_of_several_regions_is_a_warning(self):
         names = self.path("names.txt")

@@ -193,6 +193,9 @@ class Refusals(ExportedFibres):
             journal["done"][-1] = 0
             file["journal/batches"][...] = journal
         self.refuse(65, "complete it with --resume first", part, "--to", "trx", self.path("no.trx"))
+        os.mkdir(self.path("a.bedpostX"))
+        shutil.copy(part, self.path("a.bedpostX/voxherd.h5.part"))
+        self.refuse(65, "repeat the command that started it first", self.path("a.bedpostX/voxherd.h5.part"), "--to", "trx", self.path("no.trx"))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 // The texts that perfusion and connect read: times, curves, lists in options, names of regions.
 #include <algorithm>
 
+#include "src/analyses/perfusion/findings.hpp"
 #include "src/analyses/perfusion/frames.hpp"
-#include "src/analyses/perfusion/input_curves.hpp"
 #include "src/analyses/perfusion/text_values.hpp"
 #include "src/scan/region_names.hpp"
 #include "tests/fuzz/targets/input.hpp"

@@ -83,8 +83,11 @@ class BadInputs(PerfusionJobs):
                                  scan=self.given(times=save("ms.txt", times * factor)))
         self.assert_rejected(BAD_DATA, "--spacing: the frames take", "--spacing", "3000", scan=self.given(times=None))
 
+        self.assert_rejected(BAD_DATA, "min.txt: frames are 0.0395 s apart on average, expected at least 0.1 s; give times in "
+                             "seconds, not in minutes", scan=self.given(times=save("min.txt", times / 60)))
+
     def test_times_in_other_units_are_a_warning_that_names_them(self):
-        for factor, unit in ((1 / 60, "minutes"), (30, "milliseconds")):
+        for factor, unit in ((1 / 12, "minutes"), (30, "milliseconds")):
             rc, output = self.launch(self.path("out.h5"), "--overwrite",
                                      scan=self.given(times=self.study.save_times("unit.txt", self.study.times * factor)))
             self.assertEqual(rc, 0, output)
@@ -97,6 +100,27 @@ class BadInputs(PerfusionJobs):
         self.assertEqual(rc, 0, output)
         self.assertIn("the arterial VOI: T1 of blood before the agent is 0.66 s, expected 1 to 2.7 s", output)
         self.assertNotIn("the mask: T1", output)
+
+    def test_a_repetition_time_of_seconds_is_refused_with_its_unit(self):
+        self.assert_rejected(USAGE, "--tr is in ms; for 3.5 ms give --tr 3.5", *SPGR[:4], "--tr", "3500", *SPGR[6:], "--t1", "0.6",
+                             "--t1-blood", "1.4")
+        self.assert_rejected(USAGE, "--vfa-tr is in ms; for 5 ms give --vfa-tr 5", *SPGR, "--vfa", "v.nii", "--vfa-flip-angles",
+                             "2,10,20", "--vfa-tr", "5000")
+
+    def test_peaks_that_blood_never_has_are_a_warning(self):
+        signal = self.image("signal.nii", 150 + 200 * self.study.concentration)
+        for options, expected in ((("--signal", "ct"), "HU above its baseline, expected at most 800 in blood; is the series MR?"),
+                                  (("--signal", "linear", "--relaxivity", "100", "--t1", "0.6", "--t1-blood", "1.4"),
+                                   "mM, expected 0.5 to 20 mM; are --relaxivity 100 /s/mM")):
+            rc, output = self.launch(self.path("out.h5"), "--overwrite", *options, scan=self.given(dynamic=signal))
+            self.assertEqual(rc, 0, output)
+            self.assertIn(expected, output)
+        self.assertNotIn("expected 0.5 to 20 mM", self.launch(self.path("out.h5"), "--overwrite")[1])
+
+    def test_a_bound_of_the_mean_curve_is_named_with_its_value(self):
+        rc, output = self.launch(self.path("out.h5"), "--bounds", "tau_p=0:0.5,kl=1:4000")
+        self.assertEqual(rc, 0, output)
+        self.assertIn("the fit of the mean curve ends at tau_p = 0.5 s, its upper bound (--bounds changes bounds", output)
 
     def test_a_raw_signal_needs_the_option_that_says_so(self):
         signal = self.image("signal.nii", 150 + 40 * self.study.concentration)

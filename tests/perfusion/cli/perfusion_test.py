@@ -1,5 +1,6 @@
 """voxherd perfusion from series with known flows: all signal types, curves, T1 and delays."""
 import csv
+import json
 import os
 import unittest
 
@@ -161,6 +162,51 @@ class Signals(PerfusionJobs):
         self.assertNotIn("blood mixes", self.output)
         self.assertLess(own.curves["arterial"].max(), 0.6 * s.arterial.max())
         np.testing.assert_allclose(portal.curves["arterial"][6:], s.arterial[6:], atol=0.01 * s.arterial.max())
+
+
+class Regions(PerfusionJobs):
+    def setUp(self):
+        super().setUp()
+        s = self.study
+        self.labels = np.zeros(s.mask.shape, np.int32)
+        self.labels[:2], self.labels[2:5], self.labels[0, 0, 0] = 3, 7, 9
+        s.save("regions.nii", self.labels)
+        self.names = s.path("names.txt")
+        with open(self.names, "w", encoding="utf-8") as file:
+            file.write("3 Left lobe\n7\tright, lower\n9 outside the mask\n")
+
+    def test_have_the_quartiles_of_every_map_as_csv_and_in_the_report(self):
+        maps = self.fit("--regions", self.study.path("regions.nii"), "--region-names", self.names, ranks=2)
+        self.assertIn("1 of its 3 regions have no voxel in the mask", self.output)
+        out, labels = self.path("out.h5"), self.labels[self.study.mask]
+        self.assertEqual(voxherd("export", out, "--to", "csv", self.path("csv"))[0], 0)
+        with open(self.path("csv/regions.csv"), encoding="utf-8", newline="") as file:
+            rows = {(int(row["label"]), row["map"]): row for row in csv.DictReader(file)}
+        self.assertEqual(voxherd("report", out)[0], 0)
+        with open(self.path("out.report.json"), encoding="utf-8") as file:
+            reported = {region["label"]: region for region in json.load(file)["regions"]}
+        self.assertEqual({label: region["name"] for label, region in reported.items()}, {3: "Left lobe", 7: "right, lower"})
+        floats = [name for name in maps.maps if maps[name].dtype == np.float32]
+        self.assertEqual(set(rows), {(label, name) for label in (3, 7) for name in floats})
+        for (label, name), row in rows.items():
+            values = maps[name][(labels == label) & (maps["status"] == 0)].astype(float)
+            self.assertEqual((row["name"], row["unit"], int(row["voxels"])), (reported[label]["name"], maps.unit[name], len(values)))
+            for key, q in (("lower_quartile", 25), ("median", 50), ("upper_quartile", 75)):
+                np.testing.assert_allclose([float(row[key]), reported[label][name][key]], np.percentile(values, q), rtol=1e-5)
+        with open(self.path("out.report.html"), encoding="utf-8") as file:
+            self.assertIn("Median and quartiles in each region", file.read())
+
+    def test_outside_the_mask_are_refused(self):
+        self.study.save("outside.nii", np.where(self.study.mask, 0, 1))
+        for status, expected, options in ((65, "none of its regions has a voxel in the mask", ("--regions", self.study.path("outside.nii"))),
+                                          (2, "--region-names has no meaning without --regions", ("--region-names", self.names))):
+            self.assert_rejected(status, expected, *options)
+
+    def test_without_regions_there_is_no_csv(self):
+        self.fit()
+        status, output = voxherd("export", self.path("out.h5"), "--to", "csv", self.path("csv"))[0::2]
+        self.assertEqual(status, 65)
+        self.assertIn("without a connectome or regions", output)
 
 
 class Frames(PerfusionJobs):

@@ -29,6 +29,17 @@ TEST(perfusion_baseline, without_noise_ends_before_the_first_trace_above_a_fifti
   EXPECT_EQ(find_baseline({0, 0, 0, 0.5, 3, 100, 80, 60, 50, 40}, all_of_10), std::pair(0, 4));
 }
 
+TEST(perfusion_baseline, ends_before_a_frame_three_deviations_above_those_before) {
+  // The aorta of madym's abdominal series: the agent is injected in frame 7.
+  EXPECT_EQ(find_baseline({150.5, 160.7, 152.2, 143.3, 150.5, 169.6, 162.8, 201.8, 1175.5, 923.6}, all_of_10),
+            std::pair(0, 7));
+  EXPECT_EQ(find_baseline({10, 11, 9, 10, 11, 9, 11.5, 300, 200, 120}, all_of_10), std::pair(0, 7));
+}
+
+TEST(perfusion_baseline, of_three_frames_does_not_tell_their_deviation) {
+  EXPECT_EQ(find_baseline({10, 12, 8, 16.5, 300, 200, 120, 100, 90, 80}, all_of_10), std::pair(0, 4));
+}
+
 TEST(perfusion_baseline, starts_with_the_first_counted_frame) {
   const std::vector<std::uint8_t> counts{0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
   EXPECT_EQ(find_baseline({500, 300, 9, 10, 10, 300, 200, 120, 100, 90}, counts), std::pair(2, 5));

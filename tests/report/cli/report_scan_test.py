@@ -1,4 +1,5 @@
 """voxherd report of scans and of folders of bedpostX: pages without a result."""
+import gzip
 import json
 import os
 import shutil
@@ -39,6 +40,15 @@ def noise(volume, inside):
             found.append(abs(volume[tuple(place)] - np.mean(around)) * np.sqrt(len(around) / (len(around) + 1)))
     found.sort()
     return 1.4826 * found[(len(found) - 1) // 2]
+
+
+def unpacked(name):
+    """The path of an image as .nii."""
+    if os.path.exists(name + ".nii.gz"):
+        with gzip.open(name + ".nii.gz") as packed, open(name + ".nii", "wb") as plain:
+            shutil.copyfileobj(packed, plain)
+        os.remove(name + ".nii.gz")
+    return name + ".nii"
 
 
 class Scan(ReportJobs):
@@ -129,6 +139,34 @@ class Scan(ReportJobs):
         self.assertIn("have only 1 distinct direction;", " ".join(numbers["warnings"]))
         self.assertIn("leave a gap", " ".join(numbers["warnings"]))
 
+    def test_finds_flips_and_swaps_of_the_directions(self):
+        path, given = self.copy("scan7.nii"), np.loadtxt(f"{self.scan}/bvecs")
+        for change, name in ((lambda g: g, None), (lambda g: g * np.array([[1], [-1], [1]]), "y negated"),
+                             (lambda g: g[[1, 0, 2]], "x and y swapped"), (lambda g: g[[1, 2, 0]], "components in the order z, x, y")):
+            np.savetxt(self.path("changed.bvecs"), change(given))
+            numbers = self.numbers(path, "--bvals", f"{self.scan}/bvals", "--bvecs", self.path("changed.bvecs"), *self.mask)
+            check, warnings = numbers["gradient_check"], " ".join(numbers["warnings"])
+            with self.subTest(name):
+                self.assertEqual(check["is_right"], name is None, check)
+                if name is not None:
+                    self.assertEqual(check["best_other"], name)
+                    self.assertIn(f"mm with {name} in --bvecs", warnings)
+                else:
+                    self.assertNotIn("do not fit the image", warnings)
+
+    def test_of_a_real_scan_has_the_right_directions(self):
+        folder = os.path.join(os.environ.get("VOXHERD_DATA", ""), "philips_32dir_b1000")
+        if not os.path.isdir(folder):
+            self.skipTest("no brain scan (VOXHERD_DATA)")
+        name, page = os.path.join(folder, "1201_DT_HIGH_32DIR_SENSE"), self.path("philips.html")
+        run("report", f"{name}.nii.gz", "--bvals", f"{name}.bval", "--bvecs", f"{name}.bvec", "--out", page)
+        with open(page.replace(".html", ".json"), encoding="utf-8") as file:
+            numbers = json.load(file)
+        self.assertTrue(numbers["gradient_check"]["is_right"], numbers["gradient_check"])
+        self.assertLess(numbers["gradient_check"]["best_other_length_mm"], 0.9 * numbers["gradient_check"]["length_mm"])
+        with open(page, encoding="utf-8") as file:
+            self.assertRegex(file.read(), r"further than 4[45]° from a direction \(about 1[56]° if they were evenly spread\)")
+
     def test_needs_neither_gradients_nor_a_mask(self):
         path = self.copy("scan5.nii")
         numbers = self.numbers(path)
@@ -185,6 +223,24 @@ class Folder(ReportJobs):
             self.assertAlmostEqual(numbers["outputs"][name]["median"], expected["outputs"][name]["median"], places=3)
         a, b = (Page(path + ".report.html").picture("dyads1 in").astype(int) for path in (folder, self.bedpostx))
         self.assertLess(np.abs(a - b).mean(), 1)
+
+    def test_of_bedpostx_shows_the_result_in_it_that_its_images_are_from(self):
+        folder = self.path("both.bedpostX")
+        shutil.copytree(self.bedpostx, folder)
+        shutil.copy(self.make("ballstick"), f"{folder}/voxherd.h5")
+        self.assertEqual(self.numbers(folder)["analysis"], "ballstick")
+        image = Image(unpacked(f"{folder}/mean_f1samples"))
+        image.volumes += np.float32(0.25)
+        image.volumes.flush()
+        numbers = self.numbers(folder)
+        self.assertEqual(numbers["folder"], folder + "/")
+        self.assertIn("voxherd.h5 belongs to other images than those in the folder", " ".join(numbers["warnings"]))
+
+    def test_that_was_interrupted_or_of_probtrackx2_shows_its_result(self):
+        for name, file in (("stopped.bedpostX", "voxherd.h5.part"), ("ptx", "voxherd.h5")):
+            os.makedirs(self.path(name))
+            shutil.copy(self.make("ballstick"), self.path(name, file))
+            self.assertEqual(self.numbers(self.path(name))["analysis"], "ballstick")
 
     def test_without_samples_is_refused(self):
         folder = self.path("empty.bedpostX")

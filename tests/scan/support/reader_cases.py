@@ -19,11 +19,13 @@ IMAGES = [
     ("connect", "tensor", {**NO_SCAN, "tensor-from": "fsl"}),
     *(("perfusion", option, {}) for option in ("dynamic", "mask", "arterial-voi", "portal-voi")),
     ("perfusion", "t1-map", SPGR), ("perfusion", "vfa", T1), ("perfusion", "delay-roi", {"delays": "two-stage"}),
+    ("perfusion", "regions", {}),
 ]
 TABLES = [
     ("ballstick", "bvals", {}), ("ballstick", "bvecs", {}), ("geodesic", "bvals", {}), ("geodesic", "seed-points", {"seed-image": None}),
     ("connect", "bvecs", {}), ("connect", "region-names", {}), ("perfusion", "times", {}), ("perfusion", "curves", NO_VOIS),
     ("perfusion", "arterial-curve", {"arterial-voi": None}), ("perfusion", "portal-curve", {"portal-voi": None}),
+    ("perfusion", "region-names", {"regions": "liver.nii"}),
 ]
 RESULTS = [
     ("info", "result", {}), ("verify", "result", {}), ("compare", "first", {"second": "bad.h5"}), ("compare", "second", {"first": "bad.h5"}),

@@ -1,4 +1,5 @@
 """voxherd tensor compared with MRtrix3's dwi2tensor for the same scans, and with a phantom's truth."""
+import json
 import os
 import subprocess
 import sys
@@ -179,6 +180,81 @@ class AgainstMrtrixOnABrain(unittest.TestCase):
         self.assertLess(failed.sum(), 20)
         for name in ["FA", "S0", "tensor", "residual"]:
             self.assertFalse(np.any(self.maps[name][failed]), name)
+
+
+class Shells(unittest.TestCase):
+    """A phantom with shells of 1000 and 2000 s/mm2, and a copy without the higher one."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        run("phantom", "dwi", "--size", "20x20x12", "--bvalues", "1000,2000", "--directions", "12,9", "--b0", "2", "--out", cls.path("p"))
+        series = nibabel.load(cls.path("p/data.nii"))
+        cls.b, g = np.loadtxt(cls.path("p/bvals")).ravel(), np.loadtxt(cls.path("p/bvecs"))
+        cls.low = cls.b < 1500
+        nibabel.save(nibabel.Nifti1Image(np.asarray(series.dataobj)[..., cls.low], series.affine), cls.path("low.nii"))
+        nibabel.save(nibabel.Nifti1Image(np.asarray(series.dataobj), series.affine), cls.path("all.nii.gz"))
+        np.savetxt(cls.path("low.bvals"), cls.b[None, cls.low], fmt="%g")
+        np.savetxt(cls.path("low.bvecs"), g[:, cls.low])
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.folder, name)
+
+    def fit(self, name, dwi, bvals, *options, expect=0, ranks=1):
+        return run("tensor", "--dwi", self.path(dwi), "--bvals", self.path(bvals), "--bvecs", self.path(bvals.replace("bvals", "bvecs")),
+                   "--mask", self.path("p/nodif_brain_mask.nii.gz"), "--backend", "cpu", "--threads", "1", "--out", self.path(name),
+                   "--overwrite", *options, expect=expect, ranks=ranks).stderr
+
+    def test_give_the_tensors_of_a_series_without_the_other_volumes(self):
+        self.assertNotIn("describes the signal", self.fit("low.h5", "low.nii", "low.bvals"))
+        expected = Maps(self.path("low.h5"))
+        for name, ranks in (("p/data.nii", 1), ("p/data.nii", 3), ("all.nii.gz", 2)):
+            log = self.fit("chosen.h5", name, "p/bvals", "--shells", "0,1000", ranks=ranks)
+            self.assertIn(f"--shells 0,1000: {self.low.sum()} of {len(self.b)} volumes are used, {(~self.low).sum()} left out", log)
+            self.assertNotIn("describes the signal", log)
+            chosen = Maps(self.path("chosen.h5"))
+            for output in ("tensor", "FA", "S0", "residual", "status"):
+                np.testing.assert_array_equal(chosen[output], expected[output], err_msg=output)
+        with h5py.File(self.path("chosen.h5")) as file:
+            np.testing.assert_array_equal(file["inputs/bvals"][()], self.b[self.low])
+            self.assertEqual(json.loads(file.attrs["configuration"])["shells"], [0, 1000])
+        run("report", self.path("chosen.h5"), "--overwrite")
+        with open(self.path("chosen.report.html"), encoding="utf-8") as page:
+            self.assertIn("Volumes that are not within 100 s/mm2 of b = 0, 1000 s/mm2 were left out. The remaining series had", page.read())
+
+    def test_of_high_b_values_are_a_warning_in_the_log_and_the_report(self):
+        log = self.fit("all.h5", "p/data.nii", "p/bvals")
+        expected = "b is up to 2000 s/mm2, but the tensor describes the signal up to about 1500"
+        self.assertIn(expected, log)
+        self.assertIn("--shells leaves them out, e.g. --shells 0,1000 (this series has 0, 1000, 2000)", log)
+        run("report", self.path("all.h5"), "--overwrite")
+        with open(self.path("all.report.json"), encoding="utf-8") as file:
+            self.assertIn(expected, " ".join(json.load(file)["warnings"]))
+
+    def test_that_are_missing_or_too_few_are_refused(self):
+        for status, words, list_of in ((65, "no volume of", "0,1500"), (65, "(within 100); it has 0, 1000, 2000", "0,3000"),
+                                       (65, "the gradients of --shells do not determine a tensor", "1000"),
+                                       (2, '--shells 0,x: found "x", expected b-values', "0,x"), (2, "--shells", "0,-5")):
+            self.assertIn(words, self.fit("never.h5", "p/data.nii", "p/bvals", f"--shells={list_of}", expect=status))
+
+
+class LargeGrid(unittest.TestCase):
+    def test_with_few_voxels_the_log_tells_how_large_the_result_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            inside = np.zeros((64, 64, 64), np.uint8)
+            inside[30:33, 30, 30] = 1
+            nibabel.save(nibabel.Nifti1Image(inside, np.eye(4)), f"{folder}/mask.nii")
+            signal = np.exp(-np.array([0, 1, 1, 1, 1, 1, 1])) * np.array([100, 99, 98, 97, 96, 95, 94])
+            nibabel.save(nibabel.Nifti1Image((inside[..., None] * signal).astype(np.uint8), np.eye(4)), f"{folder}/data.nii")
+            np.savetxt(f"{folder}/bvals", [[0] + 6 * [1000]], fmt="%d")
+            s = np.sqrt(0.5)
+            np.savetxt(f"{folder}/bvecs", np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [s, s, 0], [s, 0, s], [0, s, s]]).T)
+            done = run("tensor", "--dwi", f"{folder}/data.nii", "--bvals", f"{folder}/bvals", "--bvecs", f"{folder}/bvecs", "--mask",
+                       f"{folder}/mask.nii", "--backend", "cpu", "--out", f"{folder}/out.h5")
+            self.assertRegex(done.stderr, r"writing 2\d(\.\d)? MB: its maps have values in all 262144 voxels of the grid, for 3 that are computed")
 
 
 class InvalidOptions(unittest.TestCase):
