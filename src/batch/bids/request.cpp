@@ -3,12 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <sstream>
 #include <utility>
 
 #include "core/text.hpp"
+#include "mpi/result/named_output.hpp"
 #include "src/show/analysis_views.hpp"
 
 namespace voxherd {
@@ -56,14 +56,16 @@ std::vector<std::string> parse_analyses(const std::string& text, const char* nam
   return ordered;
 }
 
-bool is_same_folder(const std::string& a, const std::string& b) {
-  std::error_code ignored;
-  return std::filesystem::equivalent(a, b, ignored);
-}
-
 void check_request(const bids_request& r, const given_options&) {
-  if (is_same_folder(r.bids_dir, r.out_dir))
+  if (is_same_file(r.bids_dir, r.out_dir))
     option::refuse(fmt::format("bids: the output folder {} is the data set itself; choose another one", r.out_dir));
+  for (const auto& [option, words] :
+       {std::pair{"more", &r.more}, std::pair{"tensor-options", &r.tensor_options},
+        std::pair{"ballstick-options", &r.ballstick_options}, std::pair{"track-options", &r.track_options},
+        std::pair{"connect-options", &r.connect_options}, std::pair{"perfusion-options", &r.perfusion_options}})
+    for (const std::string& word : *words)
+      if (word == "-h" || word == "--version" || word.starts_with("--help"))
+        option::refuse(fmt::format("--{}: {} computes nothing; see voxherd ANALYSIS --help", option, word));
 }
 
 }  // namespace
