@@ -207,10 +207,11 @@ track_request make_track_request(const probtrackx2_request& request, const std::
 }
 
 /// As FSL, unless a run is to be continued.
+bool must_be_new(const probtrackx2_request& request) { return !request.force_dir && !request.run.resume; }
+
 std::string choose_folder(const probtrackx2_request& request) {
   std::string folder = request.dir;
-  if (request.force_dir || request.run.resume) return folder;
-  while (fs::exists(folder)) folder += "+";
+  while (must_be_new(request) && fs::exists(folder)) folder += "+";
   return folder;
 }
 
@@ -253,6 +254,8 @@ exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
     folder = choose_folder(request);
     (void)make_track_request(request, folder);
     created = make_folder(folder);
+    // Another command may have taken it at this moment.
+    while (!created && must_be_new(request)) created = make_folder(folder = choose_folder(request));
   });
   s.broadcast(folder);
   const auto remove_if_empty = [&] {
