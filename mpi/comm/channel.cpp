@@ -1,5 +1,6 @@
 #include "mpi/comm/channel.hpp"
 
+#include <deque>
 #include <list>
 #include <numeric>
 
@@ -14,12 +15,13 @@ struct channel::state {
   };
 
   explicit state(const session& session) : s(session), sent(static_cast<std::size_t>(session.size())) {
-    MPI_Comm_dup(s.handles().world, &ranks);
+    if (session.size() > 1) MPI_Comm_dup(s.handles().world, &ranks);
   }
 
   const session& s;
-  MPI_Comm ranks = MPI_COMM_NULL;
+  MPI_Comm ranks = MPI_COMM_NULL;  ///< null for a single rank, whose messages to itself need no MPI
   std::list<letter> letters;
+  std::deque<message> own;          ///< a single rank's
   std::vector<std::uint64_t> sent;  ///< messages to each rank
   std::uint64_t received = 0;
 };
@@ -28,10 +30,11 @@ channel::channel(const session& s) : state_(std::make_unique<state>(s)) {}
 channel::~channel() = default;
 
 void channel::send(int to, int tag, std::string bytes) {
+  ++state_->sent[static_cast<std::size_t>(to)];
+  if (state_->ranks == MPI_COMM_NULL) return state_->own.push_back({to, tag, std::move(bytes)});
   state::letter& l = state_->letters.emplace_back();
   l.bytes = std::move(bytes);
   MPI_Isend(l.bytes.data(), static_cast<int>(l.bytes.size()), MPI_BYTE, to, tag, state_->ranks, &l.request);
-  ++state_->sent[static_cast<std::size_t>(to)];
 }
 
 bool channel::deliver() {
@@ -44,6 +47,13 @@ bool channel::deliver() {
 }
 
 std::optional<channel::message> channel::receive() {
+  if (state_->ranks == MPI_COMM_NULL) {
+    if (state_->own.empty()) return std::nullopt;
+    message m = std::move(state_->own.front());
+    state_->own.pop_front();
+    ++state_->received;
+    return m;
+  }
   int arrived = 0;
   MPI_Status status;
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, state_->ranks, &arrived, &status);
@@ -61,7 +71,7 @@ void channel::close() {
   const std::vector<std::uint64_t> expected = state_->s.exchange_counts(state_->sent);
   const auto all = std::accumulate(expected.begin(), expected.end(), std::uint64_t{0});
   while (!deliver() || state_->received < all) (void)receive();
-  MPI_Comm_free(&state_->ranks);
+  if (state_->ranks != MPI_COMM_NULL) MPI_Comm_free(&state_->ranks);
 }
 
 }  // namespace voxherd

@@ -23,6 +23,7 @@
 #include "core/clock.hpp"
 #include "core/text.hpp"
 #include "mpi/comm/communicators.hpp"
+#include "mpi/comm/launcher.hpp"
 #include "mpi/comm/stop_wait.hpp"
 
 namespace voxherd {
@@ -73,14 +74,6 @@ double limit_seconds() {
   return given == nullptr ? 300 : std::strtod(given, nullptr);
 }
 
-/// MPI, which knows the rank, has not started. 0 if the launcher does not say.
-int expected_rank() {
-  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    if (const char* const value = std::getenv(name)) return std::atoi(value);
-  }
-  return 0;
-}
-
 /// One after the other, so that the launcher ends the other ranks before they print the same message.
 double delay_seconds(int rank) { return std::min(5.0 * rank, 60.0); }
 
@@ -92,7 +85,7 @@ class start_guard {
   start_guard() {
     // The thread must not read the environment, which MPI_Init changes meanwhile.
     const double seconds = limit_seconds();
-    const int rank = expected_rank();
+    const int rank = launched_rank(environment_variable);
     if (seconds > 0)
       thread_ = std::jthread([seconds, rank](const std::stop_token& started) { wait(started, seconds, rank); });
   }
@@ -124,6 +117,11 @@ session::session(int* argc, char*** argv) : handles_(std::make_unique<communicat
   open_standard_streams();
   // A write beyond `ulimit -f` then fails with EFBIG, which is reported, instead of killing the process.
   std::signal(SIGXFSZ, SIG_IGN);
+  char name[HOST_NAME_MAX + 1] = {};
+  gethostname(name, HOST_NAME_MAX);
+  host_ = name;
+  // Alone, this process is the only rank: MPI would open ports for other machines, and start a program that needs PATH.
+  if (!started_by_launcher(environment_variable)) return;
   const start_guard guard;
   int provided = 0;
   MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
@@ -134,16 +132,13 @@ session::session(int* argc, char*** argv) : handles_(std::make_unique<communicat
   MPI_Comm_split_type(handles_->world, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &handles_->node);
   MPI_Comm_rank(handles_->node, &node_rank_);
   MPI_Comm_size(handles_->node, &node_size_);
-  char name[MPI_MAX_PROCESSOR_NAME];
-  int length = 0;
-  MPI_Get_processor_name(name, &length);
-  host_.assign(name, static_cast<std::size_t>(length));
   note_stage("MPI started");
 }
 
 void session::note_stage(const std::string& name) const { stages_.push_back({name, steady_seconds() - started_}); }
 
 session::~session() {
+  if (handles_->world == MPI_COMM_NULL) return;
   // A rank that leaves by an exception must not wait for others that may never arrive.
   if (std::uncaught_exceptions() > 0) MPI_Abort(handles_->world, static_cast<int>(exit_status::internal_error));
   MPI_Comm_free(&handles_->node);
@@ -152,12 +147,14 @@ session::~session() {
 }
 
 void session::end_all_ranks(exit_status status) const {
+  if (handles_->world == MPI_COMM_NULL) _exit(static_cast<int>(status));
   MPI_Abort(handles_->world, static_cast<int>(status));
   std::abort();  // not reached
 }
 
 session::common_ending session::agree_on_ending(exit_status own, bool failed, double wait_seconds,
                                                 const std::function<void()>& before_end) const {
+  if (size_ == 1) return {own, failed};
   std::array<int, 2> mine{-static_cast<int>(own), failed ? rank_ : INT_MAX}, all{};
   MPI_Request request;
   // Not on `world`, where another rank may be in the middle of a different collective call.
@@ -196,9 +193,12 @@ void session::agree_or_end(const std::function<void()>& work, const std::functio
   while (true) pause();  // the rank that reports ends this one
 }
 
-void session::barrier() const { MPI_Barrier(handles_->world); }
+void session::barrier() const {
+  if (size_ > 1) MPI_Barrier(handles_->world);
+}
 
 void session::broadcast_bytes(void* data, std::size_t bytes) const {
+  if (size_ == 1) return;
   constexpr std::size_t piece = std::size_t{1} << 30;
   for (std::size_t at = 0; at < bytes; at += piece) {
     MPI_Bcast(static_cast<char*>(data) + at, static_cast<int>(std::min(piece, bytes - at)), MPI_BYTE, 0,
@@ -219,6 +219,7 @@ void session::broadcast(nlohmann::json& value) const {
 }
 
 void session::broadcast_to_node(std::string& text) const {
+  if (node_size_ == 1) return;
   std::uint64_t length = text.size();
   MPI_Bcast(&length, 1, MPI_UINT64_T, 0, handles_->node);
   text.resize(length);
@@ -227,6 +228,7 @@ void session::broadcast_to_node(std::string& text) const {
 
 template <class T>
 void session::all_reduce(reduction how, std::span<T> values) const {
+  if (size_ == 1) return;
   constexpr std::size_t piece = std::size_t{1} << 27;
   for (std::size_t at = 0; at < values.size(); at += piece) {
     const auto part = values.subspan(at, std::min(piece, values.size() - at));
@@ -249,6 +251,8 @@ void session::on_root(const std::function<void()>& work) const {
 
 void session::agree(const std::function<void()>& work) const {
   outcome o = attempt(work);
+  if (size_ == 1 && o.status != 0) throw failure(static_cast<exit_status>(o.status), o.message);
+  if (size_ == 1) return;
   int first = o.status == 0 ? INT_MAX : rank_;
   int failed = o.status == 0 ? 0 : 1;
   MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, handles_->world);
@@ -264,6 +268,7 @@ void session::agree(const std::function<void()>& work) const {
 }
 
 std::vector<std::uint64_t> session::gather_counts(std::uint64_t own) const {
+  if (size_ == 1) return {own};
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(size_));
   MPI_Allgather(&own, 1, MPI_UINT64_T, counts.data(), 1, MPI_UINT64_T, handles_->world);
   return counts;
@@ -271,6 +276,8 @@ std::vector<std::uint64_t> session::gather_counts(std::uint64_t own) const {
 
 void session::node_gather_bytes(const void* own, std::size_t bytes, void* all) const {
   const int count = static_cast<int>(bytes);
+  if (node_size_ == 1) std::memcpy(all, own, bytes);
+  if (node_size_ == 1) return;
   MPI_Allgather(own, count, MPI_BYTE, all, count, MPI_BYTE, handles_->node);
 }
 
@@ -281,6 +288,7 @@ void session::gather_bytes(const void* own, const std::vector<std::uint64_t>& by
   for (int r = 0; r < size_; ++r) {
     const std::uint64_t length = bytes[static_cast<std::size_t>(r)];
     if (r == rank_ && length > 0 && place != nullptr) std::memcpy(place, own, length);
+    if (size_ == 1) return;
     for (std::uint64_t at = 0; at < length; at += piece) {
       const int count = static_cast<int>(std::min<std::uint64_t>(piece, length - at));
       if (to == target::every_rank) {
@@ -296,6 +304,7 @@ void session::gather_bytes(const void* own, const std::vector<std::uint64_t>& by
 }
 
 std::vector<std::uint64_t> session::exchange_counts(const std::vector<std::uint64_t>& own) const {
+  if (size_ == 1) return own;
   std::vector<std::uint64_t> theirs(own.size());
   MPI_Alltoall(own.data(), 1, MPI_UINT64_T, theirs.data(), 1, MPI_UINT64_T, handles_->world);
   return theirs;
@@ -330,10 +339,11 @@ void session::exchange_bytes(const std::vector<const void*>& own, const std::vec
                 handles_->world, request);
     });
   }
-  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  if (!requests.empty()) MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
 std::vector<std::string> session::gather(const std::string& text) const {
+  if (size_ == 1) return {text};
   const int length = static_cast<int>(text.size());
   std::vector<int> lengths(static_cast<std::size_t>(size_)), starts(static_cast<std::size_t>(size_));
   MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, handles_->world);

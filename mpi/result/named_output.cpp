@@ -47,8 +47,14 @@ std::optional<int> find_descriptor(const std::string& path) {
 
 enum class target { new_file, old_file, stream };
 
+/// The path to write: that behind all symbolic links, unless they stay.
+std::string path_to_write(const named_output& output) {
+  return output.name == file_name::given ? follow_links(output.path) : output.path;
+}
+
 target find_target(const named_output& output, const std::string& path) {
   struct stat status {};
+  if (lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) return target::old_file;
   if (stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) refuse(output, errno);
     return target::new_file;
@@ -157,7 +163,7 @@ std::optional<std::string> find_link_target(const std::string& path) {
 void check_output(const named_output& output, const std::vector<kept_file>& others) {
   if (output.path.empty()) return;
   check_not_kept(output, others);
-  const std::string path = follow_links(output.path);
+  const std::string path = path_to_write(output);
   if (const auto descriptor = find_descriptor(path)) {
     const int mode = fcntl(*descriptor, F_GETFL);
     if (mode < 0) refuse(output, errno);
@@ -177,7 +183,7 @@ void check_output(const named_output& output, const std::vector<kept_file>& othe
 
 void write_output(const named_output& output, std::string_view text) {
   if (output.path.empty()) return;
-  const std::string path = follow_links(output.path);
+  const std::string path = path_to_write(output);
   if (const auto descriptor = find_descriptor(path)) {
     std::fflush(nullptr);  // what was printed before appears before
     write_stream(output, dup(*descriptor), text);

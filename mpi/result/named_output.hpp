@@ -8,12 +8,17 @@
 
 namespace voxherd {
 
-/// A text file that the user named, such as that of --json. An existing file is replaced only if the user allowed it.
+/// Whose choice a file's name is. A link that has the name of an implied file, such as OUT.cost.json, was not made for
+/// it: the link is replaced, and the file that it leads to stays.
+enum class file_name : std::uint8_t { given, implied };
+
+/// A text file that a command writes beside its result. An existing file is replaced only if the user allowed it.
 /// Devices, pipes and open descriptors (/dev/stdout, /dev/fd/3) are written to and stay what they are.
 struct named_output {
   std::string option;      ///< for messages: "--json"
   std::string path;        ///< "" for none: nothing is checked or written
   bool overwrite = false;  ///< an existing file may be replaced
+  file_name name = file_name::given;
 };
 
 /// Which file a path leads to, also if it does not exist: relative or absolute, through symbolic links, as a hard link.

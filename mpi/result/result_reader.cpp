@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "core/failure.hpp"
+#include "core/json_text.hpp"
 #include "core/plan.hpp"
 #include "core/step_outputs.hpp"
 #include "core/text.hpp"
@@ -53,8 +54,12 @@ bool is_later(const std::string& other) {
 
 void check_exists(const std::string& path) {
   std::error_code ignored;
-  if (std::filesystem::exists(path, ignored)) return;
-  throw failure(exit_status::missing_input, fmt::format("{}: no such file; expected a voxherd result", path));
+  const std::filesystem::file_status found = std::filesystem::status(path, ignored);
+  if (!std::filesystem::exists(found))
+    throw failure(exit_status::missing_input, fmt::format("{}: no such file; expected a voxherd result", path));
+  if (std::filesystem::is_other(found))  // opening a pipe would wait for its writer
+    throw failure(exit_status::missing_input,
+                  fmt::format("{}: not a regular file; expected a voxherd result on disk", path));
 }
 
 hdf5::handle open_file(const std::string& path) {
@@ -93,12 +98,9 @@ std::vector<T> read_all(hid_t file, const std::string& name, hid_t type) {
 }
 
 nlohmann::json parse_text(const std::string& text) {
-  constexpr int max_depth = 100;  // printing and destroying a value call themselves for each level
-  const auto limit = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    if (depth > max_depth) throw failure(exit_status::bad_data, "a JSON text has too many levels");
-    return true;
-  };
-  return nlohmann::json::parse(text, limit);
+  nlohmann::json value = parse_json(text, "a text of the result");
+  if (value.is_discarded()) throw failure(exit_status::bad_data, "a text of the result is no JSON");
+  return value;
 }
 
 void read_image(hid_t file, image_grid& grid) {

@@ -9,6 +9,7 @@
 #include "core/checksum.hpp"
 #include "core/plan.hpp"
 #include "mpi/comm/communicators.hpp"
+#include "mpi/comm/launcher.hpp"
 #include "mpi/result/file_names.hpp"
 #include "mpi/result/hdf5_handle.hpp"
 #include "mpi/result/result_vtk.hpp"
@@ -23,8 +24,14 @@ constexpr std::uint64_t map_part_bytes = 64 << 20;
 // Zeros between two voxels of the mask are not written if they take more than this: a call costs about as much.
 constexpr std::uint64_t largest_zero_bytes = 32 << 10;
 
-hdf5::handle parallel_access(const session& s) {
+/// Several ranks write over MPI-IO, a single one without MPI.
+hdf5::handle file_access(const session& s) {
   hdf5::handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "HDF5 properties");
+  if (s.size() == 1) {
+    // Each write is to reach the file at once and in order, as with MPI-IO: a journal entry after its rows.
+    hdf5::checked(H5Pset_sieve_buf_size(access, 0), "HDF5 without a buffer");
+    return access;
+  }
   hdf5::checked(H5Pset_fapl_mpio(access, s.handles().world, MPI_INFO_NULL), "HDF5 over MPI-IO");
   return access;
 }
@@ -86,11 +93,12 @@ void result_writer::state::open() {
   // Found here, a problem of one rank is a message; within HDF5's collective call the others would wait for it.
   ranks->agree([&] {
     check_writable(path);
+    if (ranks->size() > 1) check_session_folder();
     mpi_name = std::make_unique<short_name>(path);
     if (ranks->node_rank() == 0) mpi_name->remove_stale_semaphore();
   });
   ranks->agree_or_end([&] {
-    const hdf5::handle access = parallel_access(*ranks);
+    const hdf5::handle access = file_access(*ranks);
     file = {H5Fopen(mpi_name->name().c_str(), H5F_ACC_RDWR, access), H5Fclose, "opening " + path};
   });
   ranks->agree_or_end([&] { open_datasets(); });

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -90,6 +91,9 @@ exit_status dispatch(session& s, const program_parts& program, const std::vector
     if (s.is_root()) fmt::print("{}", help_text(c, *format));
     return exit_status::complete;
   }
+  if (std::error_code gone; (void)std::filesystem::current_path(gone), gone)
+    throw failure(exit_status::missing_input,
+                  fmt::format("the current folder: {}; change to a folder that exists", gone.message()));
   // Before the first kernel: an illegal instruction would end the program without a message.
   if (const std::string why = why_kernels_cannot_run(); !why.empty()) throw failure(exit_status::usage, why);
   const given_options given = parse_command_line(c, rest);

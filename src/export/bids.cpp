@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/failure.hpp"
+#include "core/json_text.hpp"
 #include "core/text.hpp"
 
 namespace voxherd {
@@ -127,7 +128,7 @@ bids_json new_description(const bids_sources& sources) {
 
 /// The existing description with the links of `sources`.
 std::string add_links(const bids_sources& sources, const std::string& existing) {
-  bids_json d = bids_json::parse(existing, nullptr, false);
+  bids_json d = parse_ordered_json(existing, fmt::format("{} of the output folder", description_name));
   if (!d.is_object())
     throw failure(exit_status::bad_data,
                   fmt::format("{} of the output folder is not a JSON object; repair it or choose another folder",

@@ -207,11 +207,12 @@ track_request make_track_request(const probtrackx2_request& request, const std::
   return r;
 }
 
-/// Chooses the folder as FSL does, unless a run is to be continued.
+/// Whether the folder must be a new one, as FSL chooses it: unless a run is to be continued.
+bool must_be_new(const probtrackx2_request& request) { return !request.force_dir && !request.run.resume; }
+
 std::string choose_folder(const probtrackx2_request& request) {
   std::string folder = request.dir;
-  if (request.force_dir || request.run.resume) return folder;
-  while (fs::exists(folder)) folder += "+";
+  while (must_be_new(request) && fs::exists(folder)) folder += "+";
   return folder;
 }
 
@@ -254,6 +255,8 @@ exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
     folder = choose_folder(request);
     (void)make_track_request(request, folder);
     created = make_folder(folder);
+    // Another command may have taken it at this moment.
+    while (!created && must_be_new(request)) created = make_folder(folder = choose_folder(request));
   });
   s.broadcast(folder);
   const auto remove_if_empty = [&] {

@@ -17,8 +17,10 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <list>
 #include <thread>
 
 #include "core/failure.hpp"
@@ -32,7 +34,10 @@ namespace http = beast::http;
 namespace net = boost::asio;
 using tcp = net::ip::tcp;
 
-constexpr auto patience = std::chrono::seconds(30);
+// For a request or an answer. Who has not shown the token is to need no more than a header's time.
+constexpr auto patience = std::chrono::seconds(30), patience_with_strangers = std::chrono::seconds(5);
+// Between two connections while all are in use: each then has time for its request, before newer ones close it.
+constexpr auto pause_when_full = std::chrono::milliseconds(2);
 // NiiVue needs pictures from data: addresses for its font. Nothing else is loaded from anywhere but this server.
 constexpr const char* content_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
@@ -82,8 +87,16 @@ struct pending_answer {
   bool done = false;
 };
 
+/// A connection.
+struct client {
+  beast::tcp_stream& stream;
+  bool has_token = false;  ///< one of its requests had the token
+  bool is_closed = false;  ///< for a newer one
+};
+
 struct http_server::state {
-  state(handler h, std::function<void()> stop) : handle(std::move(h)), on_stop(std::move(stop)) {}
+  state(std::string t, handler h, std::function<void()> stop)
+      : token(std::move(t)), handle(std::move(h)), on_stop(std::move(stop)) {}
 
   net::awaitable<http_answer> ask(http_request request) {
     auto pending = std::make_shared<pending_answer>(io);
@@ -101,20 +114,26 @@ struct http_server::state {
   }
 
   net::awaitable<void> serve(beast::tcp_stream stream) {
-    const std::shared_ptr<void> counted(nullptr, [this](void*) { --connections; });
+    client self{stream};
+    const auto place = clients.insert(clients.end(), &self);
+    const std::shared_ptr<void> listed(nullptr, [this, place](void*) { clients.erase(place); });
     beast::flat_buffer buffer;
     beast::error_code e;
     for (bool goes_on = true; goes_on && !e;) {
       http::request_parser<http::string_body> parser;
       parser.body_limit(max_body_bytes);
       parser.header_limit(max_header_bytes);
-      stream.expires_after(patience);
+      stream.expires_after(self.has_token ? patience : patience_with_strangers);
       co_await http::async_read(stream, buffer, parser, net::redirect_error(net::use_awaitable, e));
       auto answer = e ? explain(e) : std::nullopt;
       goes_on = !e && parser.get().keep_alive();
       if (e && !answer) break;
       stream.expires_never();  // a solution takes as long as it takes
-      if (!answer) answer = co_await ask(read_parts(parser.release()));
+      if (!answer) {
+        http_request request = read_parts(parser.release());
+        self.has_token = self.has_token || has_token(request, token);
+        answer = co_await ask(std::move(request));
+      }
       auto response = make_response(std::move(*answer), goes_on);
       stream.expires_after(patience);
       beast::error_code write_error;
@@ -124,33 +143,44 @@ struct http_server::state {
     stream.socket().shutdown(tcp::socket::shutdown_send, e);
   }
 
+  /// False if all connections have shown the token.
+  bool close_oldest_stranger() {
+    const auto oldest =
+        std::find_if(clients.begin(), clients.end(), [](const client* c) { return !c->has_token && !c->is_closed; });
+    if (oldest == clients.end()) return false;
+    (*oldest)->is_closed = true;
+    (*oldest)->stream.close();
+    return true;
+  }
+
   net::awaitable<void> accept() {
     net::steady_timer pause(io);
     while (acceptor.is_open()) {
       beast::error_code e;
       tcp::socket socket = co_await acceptor.async_accept(net::redirect_error(net::use_awaitable, e));
-      if (e || connections >= max_connections) {  // the socket is closed
-        pause.expires_after(std::chrono::milliseconds(20));
-        co_await pause.async_wait(net::redirect_error(net::use_awaitable, e));
-        continue;
+      const bool is_full = clients.size() >= max_connections;
+      if (!e && (!is_full || close_oldest_stranger())) {
+        socket.set_option(tcp::no_delay(true), e);
+        net::co_spawn(io, serve(beast::tcp_stream(std::move(socket))), net::detached);
       }
-      ++connections;
-      socket.set_option(tcp::no_delay(true), e);
-      net::co_spawn(io, serve(beast::tcp_stream(std::move(socket))), net::detached);
+      if (!e && !is_full) continue;
+      pause.expires_after(pause_when_full);
+      co_await pause.async_wait(net::redirect_error(net::use_awaitable, e));
     }
   }
 
+  std::string token;
   handler handle;
   std::function<void()> on_stop;
+  std::list<client*> clients;  ///< oldest first; outlives `io`, whose end removes them
   net::io_context io{1};
   tcp::acceptor acceptor{io};
   net::signal_set signals{io, SIGINT, SIGTERM};
-  int connections = 0;
   std::thread thread;
 };
 
-http_server::http_server(std::uint16_t port, handler handle, std::function<void()> stop)
-    : state_(std::make_unique<state>(std::move(handle), std::move(stop))) {
+http_server::http_server(std::uint16_t port, std::string token, handler handle, std::function<void()> stop)
+    : state_(std::make_unique<state>(std::move(token), std::move(handle), std::move(stop))) {
   try {
     const tcp::endpoint here(net::ip::address_v4::loopback(), port);
     state_->acceptor.open(here.protocol());

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "src/view/request_gate.hpp"
 
@@ -19,8 +20,9 @@ class http_server {
   using answer_function = std::function<void(http_answer)>;
   using handler = std::function<void(const http_request&, answer_function)>;
 
-  /// `port` 0: any free one. `stop` is called on SIGINT and SIGTERM. Throws failure (usage): the port is in use.
-  http_server(std::uint16_t port, handler handle, std::function<void()> stop);
+  /// `port` 0: any free one. `token`: what the owner's requests have; others cannot keep the owner out. `stop` is
+  /// called on SIGINT and SIGTERM. Throws failure (usage): the port is in use.
+  http_server(std::uint16_t port, std::string token, handler handle, std::function<void()> stop);
   ~http_server();
   http_server(const http_server&) = delete;
   http_server& operator=(const http_server&) = delete;
@@ -30,7 +32,8 @@ class http_server {
   void stop();
 
   static constexpr std::size_t max_body_bytes = 16384, max_header_bytes = 8192;
-  static constexpr int max_connections = 64;
+  /// Another connection closes the oldest one that has not shown the token.
+  static constexpr std::size_t max_connections = 64;
 
  private:
   struct state;

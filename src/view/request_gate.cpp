@@ -9,11 +9,13 @@ namespace voxherd::view {
 
 namespace {
 
-/// Without the port.
+/// Without the port; all of it if what follows the colon is no port.
 std::string_view host_name(std::string_view host) {
   const std::size_t after_bracket = host.starts_with('[') ? host.find(']') : 0;
   if (after_bracket == std::string_view::npos) return host;
-  return host.substr(0, host.find(':', after_bracket));
+  const std::size_t colon = host.find(':', after_bracket);
+  if (colon == std::string_view::npos || host.find_first_not_of("0123456789", colon + 1) != host.npos) return host;
+  return host.substr(0, colon);
 }
 
 bool is_local(std::string_view host) {
@@ -40,12 +42,14 @@ std::string make_token() {
   return token;
 }
 
+bool has_token(const http_request& request, const std::string& token) { return is_same(request.token, token); }
+
 std::optional<http_answer> refuse_request(const http_request& request, const std::string& token) {
   if (!is_local(request.host)) return refusal(403, "the Host is not this computer");
   if (request.origin && *request.origin != "http://" + request.host) return refusal(403, "the Origin is not this page");
   if (request.method != "GET" && request.method != "POST") return refusal(405, "only GET and POST are answered");
   if (!request.origin && request.method != "GET") return refusal(403, "the Origin is missing");
-  if (request.target.starts_with("/api/") && !is_same(request.token, token))
+  if (request.target.starts_with("/api/") && !has_token(request, token))
     return refusal(401, "the token is missing or wrong; open the address that voxherd view printed");
   return std::nullopt;
 }

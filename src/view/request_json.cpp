@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/failure.hpp"
+#include "core/json_text.hpp"
 
 namespace voxherd::view::request_json {
 
@@ -14,7 +15,7 @@ using nlohmann::json;
 void refuse(const std::string& message) { throw failure(exit_status::usage, message); }
 
 json parse_object(std::string_view text, const std::vector<const char*>& members) {
-  json o = json::parse(text, nullptr, false);
+  json o = parse_json(text, "the request");
   if (!o.is_object()) refuse("the request is not a JSON object");
   for (const auto& [name, value] : o.items()) {
     bool known = false;

@@ -5,11 +5,13 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "core/command.hpp"
+#include "core/json_text.hpp"
 #include "src/analyses/common/choose_device.hpp"
 #include "src/analyses/common/run_options.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/text_file.hpp"
 #include "src/scan/region_names.hpp"
 #include "src/show/analysis_views.hpp"
 #include "src/show/page.hpp"
@@ -187,9 +189,7 @@ class opening_page {
 /// A file that the page has saved; the page checks what is in it. Null without a file.
 nlohmann::json read_scene(const std::string& path) {
   if (path.empty()) return nullptr;
-  std::ifstream file(path);
-  if (!file) throw failure(exit_status::missing_input, fmt::format("--scene {}: cannot be read", path));
-  nlohmann::json scene = nlohmann::json::parse(file, nullptr, false);
+  nlohmann::json scene = parse_json(read_text_file(path), "--scene " + printable(path));
   if (!scene.is_object() || !scene.contains("voxherd_scene"))
     throw failure(exit_status::bad_data, fmt::format("--scene {}: not a scene that the viewer has saved", path));
   return scene;
@@ -215,7 +215,7 @@ void serve(const view_request& request, view::api& answers) {
       answer(answers.answer(r, is_replaced));
     });
   };
-  view::http_server server(static_cast<std::uint16_t>(request.port), handle, [&] {
+  view::http_server server(static_cast<std::uint16_t>(request.port), token, handle, [&] {
     ++newest;  // stops a solve
     queue.stop();
   });

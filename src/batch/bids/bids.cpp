@@ -17,6 +17,7 @@
 #include "src/batch/cohort/subject_status.hpp"
 #include "src/export/connectome_text.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/text_file.hpp"
 #include "src/show/draft.hpp"
 
 namespace voxherd {
@@ -94,8 +95,8 @@ void write_table(const bids_request& request, const std::vector<bids_series>& al
   group_table table(all.size());
   for (std::size_t row = 0; row < all.size(); ++row) add_series(table, row, request, all[row]);
   const std::string begin = request.out_dir + "/group_" + datatype;
-  write_output({"group", begin + ".tsv", true}, table.text());
-  write_output({"group", begin + ".json", true}, table.sidecar());
+  write_output({"group", begin + ".tsv", true, file_name::implied}, table.text());
+  write_output({"group", begin + ".json", true, file_name::implied}, table.sidecar());
   spdlog::info("{}.tsv written: {} series", begin, all.size());
 }
 
@@ -122,7 +123,8 @@ void check_data_set(const bids_request& request, const std::vector<bids_series>&
 
 std::vector<bids_series> find_wanted_series(const bids_request& request) {
   series_request wanted{request.bids_dir, request.derivatives, request.subjects, request.sessions, {}};
-  if (!request.filter_file.empty()) wanted.filter = bids_filter(request.filter_file, read_text(request.filter_file));
+  if (!request.filter_file.empty())
+    wanted.filter = bids_filter(request.filter_file, read_text_file(request.filter_file));
   const auto& analyses = request.analyses;
   const auto dynamic = std::find_if(analyses.begin(), analyses.end(), is_dynamic);
   const bool has_dynamic = dynamic != analyses.end();

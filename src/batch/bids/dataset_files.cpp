@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "core/failure.hpp"
+#include "core/json_text.hpp"
 #include "src/export/bids.hpp"
 #include "src/io/input_file.hpp"
 
@@ -93,13 +94,6 @@ std::vector<std::string> list_inherited(const fs::path& root, const fs::path& fo
 
 bool is_image(const bids_name& name) { return name.extension == ".nii" || name.extension == ".nii.gz"; }
 
-std::string read_text(const std::string& path) {
-  const input_file file(path);
-  std::string text(file.size(), '\0');
-  file.read(0, text.data(), text.size());
-  return text;
-}
-
 std::vector<fs::path> list_folders(const fs::path& folder, const std::string& prefix) {
   std::vector<fs::path> folders;
   std::error_code missing;
@@ -172,7 +166,7 @@ bool is_same_value(const std::string& key, const std::string& found, std::string
 }  // namespace
 
 bids_filter::bids_filter(const std::string& path, const std::string& text) {
-  const nlohmann::json all = nlohmann::json::parse(text, nullptr, false);
+  const nlohmann::json all = parse_json(text, "--bids-filter-file " + path);
   if (!all.is_object()) refuse(path, "is not a JSON object, such as {\"dwi\": {\"acquisition\": \"b2000\"}}");
   for (const auto& [kind, object] : all.items()) {
     if (!object.is_object()) refuse(path, fmt::format("{} is {}; expected an object of entities", kind, object.dump()));

@@ -44,9 +44,6 @@ std::vector<std::string> list_inherited(const std::filesystem::path& root, const
 /// Whether the name is that of a NIfTI image.
 bool is_image(const bids_name& name);
 
-/// A small text file. Throws failure (missing_input).
-std::string read_text(const std::string& path);
-
 /// Folders whose names begin with `prefix`, sorted.
 std::vector<std::filesystem::path> list_folders(const std::filesystem::path& folder, const std::string& prefix);
 

@@ -9,8 +9,10 @@
 
 #include "core/command_line.hpp"
 #include "core/failure.hpp"
+#include "core/json_text.hpp"
 #include "src/batch/bids/dataset_files.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/text_file.hpp"
 #include "src/show/analysis_views.hpp"
 
 namespace voxherd {
@@ -22,7 +24,7 @@ namespace fs = std::filesystem;
 using word_list = std::vector<std::string>;
 
 nlohmann::json read_metadata(const std::string& path) {
-  nlohmann::json all = nlohmann::json::parse(read_text(path), nullptr, false);
+  nlohmann::json all = parse_json(read_text_file(path), printable(path));
   if (!all.is_object())
     refuse_data(fmt::format("{}: is not a JSON object, expected a sidecar of BIDS", printable(path)));
   return all;

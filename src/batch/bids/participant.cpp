@@ -88,7 +88,7 @@ void write_citation(const bids_request& request, const std::vector<bids_series>&
   if (c.is_empty()) return;
   const fs::path folder = fs::path(request.out_dir) / "logs";
   fs::create_directories(folder);
-  write_output({"logs", (folder / "CITATION.md").string(), true}, c.text());
+  write_output({"logs", (folder / "CITATION.md").string(), true, file_name::implied}, c.text());
 }
 
 /// Whether an earlier call noted a failure. A failure during the computation ends all ranks, so such series come last.

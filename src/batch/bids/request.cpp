@@ -3,12 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <sstream>
 #include <utility>
 
 #include "core/text.hpp"
+#include "mpi/result/named_output.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/show/analysis_views.hpp"
 
@@ -49,14 +49,20 @@ std::vector<std::string> parse_analyses(const std::string& text, const char* nam
   return ordered;
 }
 
-bool is_same_folder(const std::string& a, const std::string& b) {
-  std::error_code ignored;
-  return std::filesystem::equivalent(a, b, ignored);
+/// Refuses words that only print.
+void check_computes(const std::string& option, const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    if (word == "-h" || word == "--version" || word.starts_with("--help"))
+      option::refuse(fmt::format("--{}: {} computes nothing; see voxherd ANALYSIS --help", option, word));
 }
 
 void check_request(const bids_request& r, const given_options&) {
-  if (is_same_folder(r.bids_dir, r.out_dir))
+  if (is_same_file(r.bids_dir, r.out_dir))
     option::refuse(fmt::format("bids: the output folder {} is the data set itself; choose another one", r.out_dir));
+  check_computes("more", r.more);
+  std::size_t number = 0;
+  for (const analysis_views* v : list_analyses())
+    check_computes(fmt::format("{}-options", v->analysis), r.*bids_request::members.at(number++));
 }
 
 /// --NAME-options of each analysis.

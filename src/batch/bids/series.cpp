@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -25,6 +26,16 @@ std::string find_inherited(const fs::path& root, const fs::path& folder, const b
   return files.empty() ? "" : files.front();
 }
 
+/// Of files that differ only in .nii and .nii.gz, the first.
+void drop_copies(std::vector<named_file>& series) {
+  const auto end = std::unique(series.begin(), series.end(), [](const named_file& a, const named_file& b) {
+    const bool same = a.name.entities == b.name.entities;
+    if (same) spdlog::warn("{} and {} are one series; the first is used", printable(a.path), printable(b.path));
+    return same;
+  });
+  series.erase(end, series.end());
+}
+
 /// The series of one folder: preprocessed ones if there are any, else those without desc.
 std::vector<named_file> list_series(const fs::path& folder, const bids_filter& filter) {
   std::vector<named_file> raw, preprocessed;
@@ -34,7 +45,9 @@ std::vector<named_file> list_series(const fs::path& folder, const bids_filter& f
     if (desc == "preproc") preprocessed.push_back(file);
     if (desc.empty()) raw.push_back(file);
   }
-  return preprocessed.empty() ? raw : preprocessed;
+  std::vector<named_file>& chosen = preprocessed.empty() ? raw : preprocessed;
+  drop_copies(chosen);
+  return chosen;
 }
 
 /// A file of the series in the data set and in further ones.

@@ -172,7 +172,10 @@ std::string log_path(const std::string& out) { return out + ".log"; }
 
 child_log::child_log(const std::string& out) : path_(log_path(out)) {
   create_folder_for(out);
-  file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  // A link was not made for the log: its target stays.
+  file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (file_ < 0 && errno == ELOOP)
+    throw failure(exit_status::usage, fmt::format("{} is a symbolic link; remove it, or choose another result", path_));
   if (file_ < 0)
     throw failure(exit_status::disk, fmt::format("{}: cannot open the file: {}", path_, std::strerror(errno)));
   begin_ = lseek(file_, 0, SEEK_END);

@@ -17,6 +17,7 @@
 #include "src/batch/cohort/manifest.hpp"
 #include "src/batch/cohort/run_all.hpp"
 #include "src/batch/cohort/run_subject.hpp"
+#include "src/io/text_file.hpp"
 
 namespace voxherd {
 
@@ -68,22 +69,10 @@ const option_table<cohort_request>& cohort_options() {
 std::string read_text(const session& s, const std::string& path) {
   std::string text;
   s.on_root([&] {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored))
-      throw failure(exit_status::missing_input,
-                    fmt::format("{}: it is a directory, expected a table of subjects", path));
-    constexpr std::size_t max_bytes = 64 << 20;
-    std::ifstream file(path);
-    text.resize(max_bytes + 1);
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    if (!file.is_open() || file.bad())
-      throw failure(exit_status::missing_input,
-                    fmt::format("{}: cannot read the file: {}", path, std::strerror(errno)));
-    if (text.size() > max_bytes || text.find('\0') != std::string::npos)
+    text = read_text_file(path);
+    if (text.find('\0') != std::string::npos)
       throw failure(exit_status::bad_data,
-                    fmt::format("{}: {}, expected a text file: a table of subjects", path,
-                                text.size() > max_bytes ? "has more than 64 MiB" : "contains binary data"));
+                    fmt::format("{}: contains binary data, expected a text file: a table of subjects", path));
   });
   s.broadcast(text);
   return text;
@@ -167,7 +156,7 @@ struct cohort_outputs {
   explicit cohort_outputs(const cohort_request& r)
       : table{"--json", r.json == "-" ? "" : r.json, r.overwrite},
         page{"--report", r.page, r.overwrite},
-        numbers{"--report", r.page.empty() ? "" : report::json_path(r.page), r.overwrite} {}
+        numbers{"--report", r.page.empty() ? "" : report::json_path(r.page), r.overwrite, file_name::implied} {}
   named_output table, page, numbers;
 };
 

@@ -4,12 +4,14 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <fstream>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "core/device_choice.hpp"
+#include "core/json_text.hpp"
 #include "mpi/result/named_output.hpp"
+#include "src/io/text_file.hpp"
 
 namespace voxherd {
 
@@ -92,18 +94,18 @@ cost read_cost(const result_reader& result) {
 std::string cost_path(const std::string& out) { return out + ".cost.json"; }
 
 std::optional<cost> read_cost_record(const std::string& out) {
-  std::ifstream file(cost_path(out));
-  if (!file) return std::nullopt;
+  if (!std::filesystem::exists(cost_path(out))) return std::nullopt;
   try {
-    return nlohmann::json::parse(file).get<cost>();
-  } catch (const nlohmann::json::exception&) {
+    return parse_json(read_text_file(cost_path(out)), cost_path(out)).get<cost>();
+  } catch (const std::exception&) {  // not a record
     return std::nullopt;
   }
 }
 
 void write_cost_record(const std::string& out, const cost& spent) {
   try {
-    write_output({"the cost of a subject:", cost_path(out), true}, nlohmann::json(spent).dump(2) + '\n');
+    write_output({"the cost of a subject:", cost_path(out), true, file_name::implied},
+                 nlohmann::json(spent).dump(2) + '\n');
   } catch (const std::exception& e) {
     spdlog::warn("{}", e.what());
   }

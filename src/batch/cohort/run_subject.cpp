@@ -3,24 +3,23 @@
 #include <fmt/chrono.h>
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "core/command_line.hpp"
 #include "core/failure.hpp"
+#include "core/json_text.hpp"
 #include "core/text.hpp"
 #include "mpi/run/signals.hpp"
 #include "src/analyses/common/output_options.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/batch/cohort/child_process.hpp"
 #include "src/batch/cohort/cost.hpp"
+#include "src/io/text_file.hpp"
 
 namespace voxherd {
 
@@ -31,22 +30,15 @@ void write_note(const std::string& out, const task_note& note) {
                          {"message", note.message},   {"command_line", note.command_line},
                          {"begun_at", note.begun_at}, {"host", note.host},
                          {"ranks", note.ranks},       {"job", note.job}};
-  const std::string path = note_path(out), unfinished = fmt::format("{}.{}.new", path, getpid());
-  std::ofstream file(unfinished);
   // A message may quote any bytes of a file.
-  file << j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  file.close();
-  if (file && std::rename(unfinished.c_str(), path.c_str()) == 0) return;
-  const int why = errno;
-  std::remove(unfinished.c_str());
-  throw failure(exit_status::disk, fmt::format("{}: {}", path, std::strerror(why)));
+  write_output({"the note of a subject:", note_path(out), true, file_name::implied},
+               j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
 }
 
 std::optional<task_note> read_note(const std::string& out) {
-  std::ifstream file(note_path(out));
-  if (!file) return std::nullopt;
+  if (!std::filesystem::exists(note_path(out))) return std::nullopt;
   try {
-    const nlohmann::json j = nlohmann::json::parse(file);
+    const nlohmann::json j = parse_json(read_text_file(note_path(out)), note_path(out));
     task_note note;
     note.ended = j.at("ended").get<bool>();
     note.status = j.at("status").get<int>();
@@ -57,7 +49,7 @@ std::optional<task_note> read_note(const std::string& out) {
     note.ranks = j.at("ranks").get<int>();
     note.job = j.at("job").get<std::string>();
     return note;
-  } catch (const nlohmann::json::exception&) {
+  } catch (const std::exception&) {  // not a note
     return std::nullopt;
   }
 }

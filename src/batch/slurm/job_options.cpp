@@ -69,7 +69,7 @@ void read_limits(slurm_job& job) {
 
 /// Words that are copied unchanged into an #SBATCH line or a command.
 std::string parse_plain(const std::string& word, const char* option) {
-  if (word.find_first_of(" \t\n\r\"'`$\\;&|<>#") != std::string::npos)
+  if (word.find_first_of(" \t\n\r\"'`$\\;&|<>#()[]{}*?!~") != std::string::npos)
     refuse(fmt::format("--{} {}: expected a name without blanks, quotes and special characters of the shell", option,
                        word));
   return word;

@@ -193,11 +193,14 @@ std::string directive(const std::string& name, const std::string& value) {
   return value.empty() ? fmt::format("# #SBATCH --{}=\n", name) : fmt::format("#SBATCH --{}={}\n", name, value);
 }
 
+/// Not in the value of an #SBATCH line.
+constexpr const char* blanks_and_quotes = " \t\n\r\"'\\";
+
 std::string head(const slurm_job& job, const std::string& srun) {
   const bool gpu = job.device == job_device::gpu;
   std::string text = "\n# Site settings: partition, account, time limit, resources.\n";
   text += directive("partition", job.slurm_partition) + directive("account", job.account);
-  text += directive("chdir", job.folder.find_first_of(" \t\"'") == std::string::npos ? job.folder : "");
+  text += directive("chdir", job.folder.find_first_of(blanks_and_quotes) == std::string::npos ? job.folder : "");
   text += directive("job-name", job.job_name) + directive("nodes", std::to_string(job.nodes));
   text += directive("ntasks-per-node", std::to_string(*job.ranks_per_node));
   if (gpu) text += directive("gres", fmt::format("gpu:{}", job.gpus_per_node));
@@ -258,6 +261,10 @@ exit_status run_slurm(session& s, const slurm_request& request) {
     settle_limits(job, estimate, why_none);
     const auto lines = estimate_lines(job, estimate, why_none);
     const std::string text = job_script(job, lines);
+    if (job.folder.find_first_of(blanks_and_quotes) != std::string::npos)
+      spdlog::warn(
+          "the name of the current folder has blanks or quotes, so that the script has no --chdir: submit it "
+          "in this folder");
     if (request.script.empty()) {
       fmt::print("{}", text);
       return;

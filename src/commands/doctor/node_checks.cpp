@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "core/text.hpp"
+#include "mpi/comm/launcher.hpp"
 #include "src/commands/doctor/checks.hpp"
 #include "src/scan/node_resources.hpp"
 
@@ -139,15 +140,8 @@ bool is_in_path(const std::string& program) {
   return false;
 }
 
-/// Processes that a launcher started, as it says in the environment; 0 if there is none.
-long started_processes() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
-    if (const long count = environment_number(name); count > 0) return count;
-  return 0;
-}
-
 finding check_launcher(const session& s, const std::set<std::string>& hosts) {
-  const long started = started_processes();
+  const long started = launched_processes(environment_variable);
   const std::string text =
       fmt::format("{}, {} on {}", mpi_library(), counted(static_cast<std::uint64_t>(s.size()), "rank"),
                   counted(hosts.size(), "node"));

@@ -1,7 +1,9 @@
 """Which series, masks and parcellations voxherd bids finds, and what it refuses."""
+import gzip
 import json
 import os
 import shlex
+import shutil
 import unittest
 import unittest.mock
 import zipfile
@@ -196,7 +198,8 @@ class Refused(Layouts):
                  (["raw", "out", "session", "--analysis", "tensor"], "expected one of participant, group"),
                  (["raw", "raw", "participant", "--analysis", "tensor"], "is the data set itself"),
                  (["raw", "out", "participant", "--analysis", "tensor", "--tensor-options", "--fitt ols"],
-                  "sub-01: unknown option --fitt; did you mean --fit?")]
+                  "sub-01: unknown option --fitt; did you mean --fit?"),
+                 (["raw", "out", "participant", "--analysis", "tensor", "--more", "--help"], "--more: --help computes nothing")]
         for words, expected in wrong:
             with self.subTest(expected):
                 self.assertIn(expected, self.bids(*words, expect=2))
@@ -214,9 +217,19 @@ class Refused(Layouts):
 
     def test_a_wrong_filter_is_refused(self):
         for text, expected in (("[]", "is not a JSON object"), ('{"dwi": 3}', "dwi is 3; expected an object"),
-                               ('{"dwi": {"run": 1.5}}', "the value of run is 1.5")):
+                               ('{"dwi": {"run": 1.5}}', "the value of run is 1.5"),
+                               (f'{{"dwi": {"[" * 300000}{"]" * 300000}}}', "has too many levels, more than 100")):
             self.write("wrong.json", text)
             self.assertIn(expected, self.participant("raw", "--bids-filter-file", "wrong.json", expect=65))
+
+    def test_a_series_with_and_without_gz_is_used_once_with_a_warning(self):
+        image = self.path("raw/sub-01/dwi/sub-01_dwi.nii")
+        with gzip.open(image + ".gz") as packed, open(image, "wb") as file:
+            shutil.copyfileobj(packed, file)
+        self.addCleanup(os.remove, image)
+        log = self.participant("raw", "--participant-label", "01")
+        self.assertRegex(log, r"warning: .*sub-01_dwi\.nii and .*sub-01_dwi\.nii\.gz are one series; the first is used")
+        self.assertEqual(commands(log)["sub-01"]["--dwi"], image)
 
     def test_missing_gradients_and_an_unclear_parcellation_fail_their_series(self):
         self.assertIn("sub-02: no .bvec for", self.participant("raw", "--participant-label", "02", expect=66))

@@ -101,6 +101,18 @@ class RunAll(CohortFolder):
         self.assertEqual(events(messages), [])
         self.assertRegex(messages, r"subject s2 is not tried again: it failed with status 65: .*s2/bvals.*; .* with --run 2\n")
 
+    def test_links_that_have_the_names_of_kept_files_are_not_followed(self):
+        self.manifest("tensor", "s1", "s2")
+        os.makedirs(self.path("out"), exist_ok=True)
+        self.write("precious", "precious")
+        for name in ("s1.h5.cost.json", "s1.h5.task.json", "s2.h5.log"):
+            os.symlink("../precious", self.path(f"out/{name}"))
+        messages = self.run_all(expect=2)
+        self.assertIn("s2.h5.log is a symbolic link", messages)
+        self.assertEqual([s["state"] for s in self.table()["subjects"].values()], ["complete", "not started"])
+        with open(self.path("precious"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "precious\n")
+
     def test_nothing_is_done_if_all_are_complete(self):
         self.manifest("tensor", "s1")
         self.run_all()

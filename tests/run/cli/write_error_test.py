@@ -70,6 +70,11 @@ class WriteErrors(ToyJobs):
     def test_any_failing_write_of_a_single_process_ends_it_with_74_and_the_reason(self):
         self.fail_each_write(1, None)
 
+    def test_a_full_session_folder_of_mpi_is_a_message(self):
+        out = self.path("o.h5")
+        rc, output = toy(3, out, *BATCHES, env=faults("voxherd-trial", 0, errno.ENOSPC))
+        self.check_failed(out, rc, output, "the session folder of MPI, cannot hold another file: No space left on device")
+
     def test_a_failing_disk_of_one_of_three_ranks_ends_all_with_74_within_seconds(self):
         self.expected = self.reference()
         for broken_rank, after, error in ((0, 0, errno.EDQUOT), (0, 12, errno.ENOSPC), (0, 30, errno.EIO), (1, 0, errno.EDQUOT),

@@ -211,6 +211,13 @@ class Estimate(Slurm):
         self.assertEqual(directives(script)["time"], "1-02:03:04")
         self.assertNotIn("mem", directives(script))
 
+    def test_a_folder_that_chdir_cannot_name_is_a_warning(self):
+        folder = os.path.join(self.folder, "a b\nc")
+        shutil.copytree(self.subject, folder)
+        done = subprocess.run([VOXHERD, "slurm", *TENSOR], capture_output=True, text=True, timeout=120, cwd=folder, check=True)
+        self.assertNotIn("chdir", directives(done.stdout))
+        self.assertIn("the script has no --chdir: submit it in this folder", done.stderr)
+
     def test_errors_that_would_fail_the_job_are_reported_now(self):
         self.assertIn("--fit best", self.call(*TENSOR, "--fit", "best", expect=2).stderr)
         self.assertIn("dwii", self.call("tensor", "--dwii", "x", "--time", "60", expect=2).stderr)
@@ -227,7 +234,7 @@ class Options(Slurm):
                                 (["--ranks-per-node", "8"], "--share-gpu"), (["--ranks-per-node", "2"], "GPUs without"),
                                 (["--backend", "cpu", "--gpus-per-node", "2"], "--gpus-per-node"),
                                 (["--account", "a b"], "--account a b"), (["--dry-run"], "--dry-run"),
-                                (["--launcher", "mpirun", "--mpi", "pmi2"], "--mpi")):
+                                (["--mpi", "x)"], "--mpi x)"), (["--launcher", "mpirun", "--mpi", "pmi2"], "--mpi")):
             with self.subTest(expected):
                 self.assertIn(expected, self.call(*TENSOR, *words, expect=2).stderr)
         self.assertIn("ANALYSIS ... is missing", self.call(expect=2).stderr)

@@ -1,10 +1,11 @@
 """voxherd probtrackx2: FSL's options give the results of voxherd track in FSL's folder; what is not offered is an error."""
 import os
+import subprocess
 import unittest
 
 import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE
-from toy_jobs import voxherd
+from toy_jobs import VOXHERD, voxherd
 from track_reference_test import z_values
 from track_test import SIZE, TrackJobs, constants, maps
 
@@ -52,6 +53,17 @@ class Folder(Probtrackx2Jobs):
             self.skipTest("no nibabel")
         np.testing.assert_allclose(self.image(f"{folder}/density.nii.gz"), found["length_sum"], rtol=1e-6)
         np.testing.assert_allclose(self.image(f"{folder}/density_lengths.nii.gz"), found["mean_length"], rtol=1e-6)
+
+    def test_two_commands_that_start_together_take_two_folders(self):
+        samples, seeds = self.samples(), self.mask("seeds", np.s_[10, 3:6, 3])
+        words = [VOXHERD, "probtrackx2", "--quiet", "--threads", "1", "-s", f"{samples}/merged", "-m", f"{samples}/nodif_brain_mask",
+                 "-x", seeds, "--opd", "-P", "5", f"--dir={self.path('both')}"]
+        jobs = [subprocess.Popen(words, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+        for job in jobs:
+            errors = job.communicate(timeout=60)[1]
+            self.assertEqual(job.returncode, 0, errors)
+        for name in ("both", "both+", "both++", "both+++"):
+            self.assertIn("waytotal", os.listdir(self.path(name)))
 
     def test_a_network_of_listed_masks_gives_the_matrix_of_the_parcellation(self):
         boxes = np.s_[5, 3, 3], np.s_[10, 3:5, 3], np.s_[15, 3, 3]

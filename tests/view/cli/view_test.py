@@ -21,6 +21,7 @@ except ImportError as missing:
 import numpy as np
 from connect_jobs import Maps
 from geodesic_jobs import Result
+from processes import descendants, listening_sockets
 from toy_jobs import VOXHERD
 from view_jobs import SETTINGS, Viewer, ViewJobs, open_block, pieces_in_voxels
 
@@ -295,7 +296,7 @@ class Refusals(ViewJobs):
         self.expect(401, "POST", "/api/solve", b"{}", X_Token=None)
 
     def test_another_host_is_refused(self):
-        for host in "evil.example", f"evil.example:{self.viewer.port}", "127.0.0.1.evil.example", "":
+        for host in "evil.example", f"evil.example:{self.viewer.port}", "127.0.0.1.evil.example", "127.0.0.1:x@evil.example", "":
             self.expect(403, "GET", "/", Host=host, Origin=None)
             self.expect(403, "GET", "/api/state", Host=host, Origin=f"http://{host}")
 
@@ -332,12 +333,24 @@ class Refusals(ViewJobs):
                 except ConnectionError:  # the answer is lost if the rest of a flood arrives after it
                     self.assertGreater(len(text), 10000)
 
-    def test_only_this_computer_is_listened_to(self):
-        listening = subprocess.run(["ss", "-ltn"], capture_output=True, text=True, check=True).stdout if os.path.exists(
-            "/usr/bin/ss") else open("/proc/net/tcp", encoding="ascii").read()
-        port = f"{self.viewer.port:04X}"
-        wanted = f"127.0.0.1:{self.viewer.port} " if os.path.exists("/usr/bin/ss") else f"0100007F:{port} "
-        self.assertIn(wanted, listening)
+    def test_only_its_port_on_this_computer_is_listened_to(self):
+        self.assertEqual(listening_sockets(self.viewer.job.pid), {f"0100007F:{self.viewer.port:04X}"})
+        self.assertEqual(descendants(self.viewer.job.pid), [self.viewer.job.pid])
+
+    def test_strangers_cannot_keep_the_owner_out(self):
+        """Connections of other users, without the token: with half a request, or with answers that they do not read."""
+        page = f"GET / HTTP/1.1\r\nHost: {self.viewer.host}\r\n\r\n".encode()
+        for text in (b"", b"GET / HTTP/1.1\r\nHost: 127", page * 20):
+            strangers = [socket.create_connection(("127.0.0.1", self.viewer.port), timeout=30) for _ in range(200)]
+            for stranger in strangers:
+                try:
+                    stranger.sendall(text)
+                except ConnectionError:  # closed for a newer one
+                    pass
+            for _ in range(5):
+                self.viewer.state()
+            for stranger in strangers:
+                stranger.close()
 
 
 class Lives(ViewJobs):
@@ -372,11 +385,14 @@ class Lives(ViewJobs):
     def test_a_scene_is_passed_to_the_page(self):
         with open(self.path("scene.json"), "w", encoding="utf-8") as file:
             json.dump({"voxherd_scene": 1, "epsilon": 12}, file)
+        with open(self.path("deep.json"), "w", encoding="utf-8") as file:
+            file.write('{"voxherd_scene": 1, "a": ' + "[" * 100000 + "]" * 100000 + "}")
         with Viewer(self.tensor, "--scene", self.path("scene.json")) as viewer:
             self.assertEqual(viewer.state()["scene"]["epsilon"], 12)
         with Viewer(self.tensor) as viewer:
             self.assertIsNone(viewer.state()["scene"])
-        for name, status, expected in (self.ends, 65, "not a scene"), (self.path("none.json"), 66, "cannot be read"):
+        for name, status, expected in (self.ends, 65, "not a scene"), (self.path("none.json"), 66, "cannot be opened: No such file"), (
+                self.folder, 66, "it is a directory"), (self.path("deep.json"), 65, "has too many levels"):
             done = subprocess.run([VOXHERD, "view", self.tensor, "--scene", name], capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(expected, done.stderr)

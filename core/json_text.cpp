@@ -1,0 +1,32 @@
+#include "core/json_text.hpp"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/failure.hpp"
+
+namespace voxherd {
+
+namespace {
+
+template <class Json>
+Json parse(std::string_view text, const std::string& name) {
+  const auto limit = [&](int depth, typename Json::parse_event_t, Json&) {
+    if (depth > max_json_levels)
+      throw failure(exit_status::bad_data,
+                    fmt::format("{}: its JSON has too many levels, more than {}", name, max_json_levels));
+    return true;
+  };
+  return Json::parse(text, limit, false);
+}
+
+}  // namespace
+
+nlohmann::json parse_json(std::string_view text, const std::string& name) { return parse<nlohmann::json>(text, name); }
+
+nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& name) {
+  return parse<nlohmann::ordered_json>(text, name);
+}
+
+}  // namespace voxherd

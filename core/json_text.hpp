@@ -1,0 +1,17 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace voxherd {
+
+/// JSON that this process did not write itself: of files, attributes of results, requests. Discarded for what is no
+/// JSON. Throws failure (bad_data) for more than max_json_levels: printing and comparing call themselves for each
+/// level. `name`: of the file, for the message.
+nlohmann::json parse_json(std::string_view text, const std::string& name);
+nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& name);
+
+inline constexpr int max_json_levels = 100;
+
+}  // namespace voxherd
