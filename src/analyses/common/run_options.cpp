@@ -51,7 +51,7 @@ const option_table<run_request>& run_options() {
       {"out", &T::out, text_kind::file, {.text = "result file (HDF5); FILE.part until it is complete", .required = true}},
       {"overwrite", &T::overwrite, {"replace the result file if it exists"}},
       {"resume", &T::resume, {"continue a stopped run from FILE.part"}},
-      {"json", &T::json, text_kind::file, {.text = "write the times of ranks and stages to FILE (JSON)"}},
+      {"json", &T::json, text_kind::file, {.text = "write the times of ranks and stages to FILE (JSON)", .paper = true}},
       {"trace", &T::trace, text_kind::file, {.text = "write a per-batch timeline to FILE (CSV)", .paper = true}}})
     .group("Running", {
       {"backend", &T::backend, {{"auto", choice::automatic}, {"cpu", choice::cpu}, {"cuda", choice::cuda},

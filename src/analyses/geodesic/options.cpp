@@ -195,7 +195,7 @@ const option_table<ray_request>& ray_options() {
        {.text = "number of directions per seed", .defaults = {{"direction-set=axis", "1"}, {"", "64"}}, .stored = always}},
       {"cone", &T::cone_degrees, range{0.1, 90},
        {.text = "half angle of the cone around the main eigenvector", .unit = "degrees", .stored = if_it_applies,
-        .needs = "direction-set=cone"}},
+        .needs = "direction-set=cone", .paper = true}},
       {"random-seed", &T::random_seed, at_least(0), {.text = "start of the random numbers; the same one gives the same result", .stored = always}}})
     .group("Metric", {
       {"metric", &T::metric, {{"inverse", metric_kind::inverse}, {"adjugate", metric_kind::adjugate},
