@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <filesystem>
 
@@ -14,6 +15,7 @@
 #include "mpi/result/hdf5_handle.hpp"
 #include "mpi/result/result_vtk.hpp"
 #include "mpi/result/rows.hpp"
+#include "mpi/result/table_checksum.hpp"
 
 namespace voxherd {
 
@@ -35,6 +37,18 @@ hdf5::handle file_access(const session& s) {
   hdf5::checked(H5Pset_fapl_mpio(access, s.handles().world, MPI_INFO_NULL), "HDF5 over MPI-IO");
   return access;
 }
+
+/// HDF5's first table, which follows the user block. In a file that is opened without MPI-IO HDF5 marks there that it
+/// is being written. The mark is taken back: a killed run must leave the tables as they were.
+class first_table {
+ public:
+  explicit first_table(const std::string& path) : path_(path) { (void)disk_file(path).read(user_block_bytes, bytes_); }
+  void restore() const { disk_file(path_, disk_file::access::write).write(user_block_bytes, bytes_); }
+
+ private:
+  std::string path_;
+  std::array<std::byte, 48> bytes_{};  ///< the size of a superblock of version 2 or 3
+};
 
 }  // namespace
 
@@ -99,7 +113,9 @@ void result_writer::state::open() {
   });
   ranks->agree_or_end([&] {
     const hdf5::handle access = file_access(*ranks);
+    const first_table before(path);
     file = {H5Fopen(mpi_name->name().c_str(), H5F_ACC_RDWR, access), H5Fclose, "opening " + path};
+    if (ranks->size() == 1) before.restore();
   });
   ranks->agree_or_end([&] { open_datasets(); });
 }

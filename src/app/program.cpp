@@ -42,10 +42,13 @@ void set_up_log(const session& s) {
   spdlog::set_level(s.is_root() ? spdlog::level::info : spdlog::level::err);
 }
 
-/// The format of the help that the words ask for; nothing where they ask for none.
+/// The format of the help that the words ask for; nothing where they ask for none. Words for another command, such as
+/// the value of --more, ask for none of this one.
 std::optional<help_format> find_help_format(const std::vector<std::string>& words) {
   constexpr std::string_view with_format = "--help=";
-  for (const std::string& word : words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (i > 0 && (words[i - 1] == "--more" || words[i - 1].ends_with("-options"))) continue;
     if (word == "--help" || word == "-h") return help_format::text;
     if (word == "--help-all") return help_format::all;
     if (word.starts_with(with_format)) return parse_help_format(word.substr(with_format.size()));

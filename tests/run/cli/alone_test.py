@@ -4,7 +4,7 @@ import os
 import subprocess
 import unittest
 
-from processes import descendants, listening_sockets
+from process_tree import descendants, listening_sockets
 from toy_jobs import TOY, VOXHERD, ToyJobs, begin, digest, run, wait_for_batches
 
 

@@ -21,7 +21,7 @@ except ImportError as missing:
 import numpy as np
 from connect_jobs import Maps
 from geodesic_jobs import Result
-from processes import descendants, listening_sockets
+from process_tree import descendants, listening_sockets
 from toy_jobs import VOXHERD
 from view_jobs import SETTINGS, Viewer, ViewJobs, open_block, pieces_in_voxels
 
