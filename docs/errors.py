@@ -52,7 +52,7 @@ ADVICE = [
     (r"do not determine a tensor", "A tensor needs six or more directions that are not on one plane or cone. Use another series."),
     (r"x y z in world mm|number of mm", "One seed per line: three numbers, world mm (RAS+)."),
     (r"label and a name|already has a name|any of the \d+ regions", "One region per line: its label, then its name."),
-    (r"numbers in \d+ rows|times must increase|is not after|take .* hours|expected at least the frames", "Give the times of all frames in seconds, in one column or row, in increasing order."),
+    (r"numbers in \d+ rows|times must increase|is not after|take .* hours|s apart on average|expected at least the frames", "Give the times of all frames in seconds, in one column or row, in increasing order."),
     (r"columns, expected at least|row of numbers, expected", "A table of curves has time (s), arterial and portal concentration, in this order, and covers all frames."),
     (r"no value above 0", "The agent never arrives. Check the VOI on the series, and the order of the columns in a table of curves."),
     (r"is missing; see|--[\w-]+ is missing|neither --|none of --", "Add the option. `voxherd COMMAND --help` shows what a command needs."),

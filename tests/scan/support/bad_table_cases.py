@@ -57,6 +57,7 @@ PERFUSION = {
     "a repeated time": ("times", "\n".join([*FRAMES[:7], FRAMES[6], *FRAMES[8:]]), BAD_DATA, ["line 8", "times must increase"]),
     "nan time": ("times", "\n".join(["nan", *FRAMES[1:]]), BAD_DATA, ["nan"]),
     "times in ms": ("times", "\n".join(time + "000" for time in FRAMES), BAD_DATA, ["hours", "give times in seconds"]),
+    "times in minutes": ("times", table(numpy.transpose([TIMES]) / 60), BAD_DATA, ["apart", "not in minutes"]),
     "a word between times": ("times", "\n".join(["about 0", *FRAMES[1:]]), BAD_DATA, ["\"about\"", "expected a number"]),
     "curves of two columns": ("curves.csv", "t,a\n0,0\n200,1\n", BAD_DATA, ["2 columns", "at least 3"], CURVE),
     "one row of curves": ("curves.csv", "t,a,p\n0,0,0\n", BAD_DATA, ["1 row of numbers"], CURVE),

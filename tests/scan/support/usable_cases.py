@@ -2,7 +2,7 @@
 import gzip
 
 import numpy
-from crafted_inputs import (B, BVALS, BVECS, COMPLETE, CURVES, DWI, G, LABELS, MASK, NAN, SIZE, TIMES, changed, nifti, signals, table,
+from crafted_inputs import (B, BVALS, BVECS, COMPLETE, CURVES, DWI, G, LABELS, MASK, NAN, SIZE, changed, nifti, signals, table,
                             with_extension)
 from input_jobs import Bad
 
@@ -58,7 +58,6 @@ OTHERS = {
     "seeds outside the mask": Bad("seeds.nii", nifti(numpy.ones(SIZE)), COMPLETE, ["24 of 60 seeds are at voxels without a tensor"], "geodesic"),
     "curves of a peak at the start": Bad("curves.csv", table([["t", "a", "p"], [0, 9, 9], [60, 1, 2], [120, 1, 1]]).replace(b" ", b","), COMPLETE, [],
                                          "perfusion", more={"arterial-voi": None, "portal-voi": None}),
-    "times in minutes": Bad("times", table(numpy.transpose([TIMES]) / 60), COMPLETE, [], "perfusion"),
 }
 
 USED = {name: Bad(file, content, COMPLETE, words) for name, (file, content, words) in USABLE.items()}
