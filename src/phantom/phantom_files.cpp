@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/failure.hpp"
+#include "src/io/nifti/shared_file.hpp"
 #include "src/io/output_file.hpp"
 
 namespace voxherd {

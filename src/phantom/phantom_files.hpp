@@ -12,36 +12,6 @@
 /// Output shared by all kinds of phantoms, written by all ranks and their threads.
 namespace voxherd {
 
-/// A plain file written by all ranks, each its own ranges. It is PATH.part until finish() renames it; without finish(),
-/// the destructor removes it. Throws failure (disk).
-class shared_file {
- public:
-  /// Collective. `bytes`: the final size (ranges never written read as zeros), or 0 if not known yet.
-  shared_file(const session& s, const std::string& path, std::uint64_t bytes);
-  ~shared_file();
-  shared_file(const shared_file&) = delete;
-  shared_file& operator=(const shared_file&) = delete;
-
-  /// May be called by any thread.
-  void write(std::uint64_t offset, const void* data, std::size_t bytes) const;
-  void read(std::uint64_t offset, void* data, std::size_t bytes) const;
-
-  /// Collective.
-  void finish();
-
- private:
-  [[noreturn]] void refuse(const char* what) const;
-
-  const session& session_;
-  std::string path_, temporary_;
-  int descriptor_ = -1;
-  bool finished_ = false;
-};
-
-/// Writes the first `bytes` of `plain` as the gzip file `path`, in members of 4 MiB, so that ranks and threads share
-/// the work and the result does not depend on their number. Collective. Throws failure (disk).
-void write_gzip(const session& s, const shared_file& plain, std::uint64_t bytes, const std::string& path, int threads);
-
 /// A grid whose first axis runs from right to left (negative determinant), so that FSL's bvec frame is the voxel axes.
 /// World 0 is the centre.
 image_grid phantom_grid(const std::array<std::uint64_t, 3>& size, const std::array<double, 3>& voxel_size_mm);

@@ -62,7 +62,7 @@ void check_request(const bids_request& r, const given_options&) {
   check_computes("more", r.more);
   std::size_t number = 0;
   for (const analysis_views* v : list_analyses())
-    check_computes(fmt::format("{}-options", v->analysis), r.*bids_request::members.at(number++));
+    check_computes(fmt::format("{}-options", v->analysis), r.*word_members.at(number++));
 }
 
 /// --NAME-options of each analysis.
@@ -72,7 +72,7 @@ option_table<bids_request> options_of_analyses() {
   for (const analysis_views* v : list_analyses()) {
     const std::string name = fmt::format("{}-options", v->analysis);
     const std::string text = fmt::format("options added to voxherd {}", v->analysis);
-    std::vector<std::string> bids_request::*const words = bids_request::members.at(number++);
+    std::vector<std::string> bids_request::*const words = word_members.at(number++);
     std::move(table).group(
         "Analysis", {{name.c_str(), words, {split_as_words, join_words}, {.text = text.c_str(), .value = "WORDS"}}});
   }
@@ -135,7 +135,7 @@ const option_table<bids_request>& bids_options() {
 const std::vector<std::string>& options_of(const bids_request& request, const std::string& analysis) {
   const auto known = list_analyses();
   const auto found = std::find_if(known.begin(), known.end(), [&](const auto* v) { return analysis == v->analysis; });
-  return request.*bids_request::members.at(static_cast<std::size_t>(found - known.begin()));
+  return request.*word_members.at(static_cast<std::size_t>(found - known.begin()));
 }
 
 std::vector<std::string> from_bids_app(const std::vector<std::string>& words) {

@@ -24,14 +24,11 @@ struct analysis_words {
 template <class Numbers>
 struct all_analysis_words;
 template <std::size_t... Number>
-struct all_analysis_words<std::index_sequence<Number...>> : analysis_words<Number>... {
-  using member = std::vector<std::string> all_analysis_words::*;
-  static constexpr std::array<member, sizeof...(Number)> members{&analysis_words<Number>::words...};
-};
-inline constexpr std::size_t max_bids_analyses = 16;
+struct all_analysis_words<std::index_sequence<Number...>> : analysis_words<Number>... {};
+using analysis_numbers = std::make_index_sequence<16>;
 
 /// Options of `voxherd bids`.
-struct bids_request : all_analysis_words<std::make_index_sequence<max_bids_analyses>> {
+struct bids_request : all_analysis_words<analysis_numbers> {
   std::string bids_dir, out_dir;
   bids_level level = bids_level::participant;
   std::vector<std::string> analyses;  ///< in the order in which they are computed
@@ -45,6 +42,14 @@ struct bids_request : all_analysis_words<std::make_index_sequence<max_bids_analy
   bool skip_validation = false, stop_on_first_crash = false, no_tracking = false;
   bool paths = false, half_positions = false;
 };
+
+/// Where a request has the words of each analysis, by number. (Inside the class the offsets would not be known.)
+template <std::size_t... Number>
+auto list_word_members(std::index_sequence<Number...>) {
+  using member = std::vector<std::string> bids_request::*;
+  return std::array<member, sizeof...(Number)>{static_cast<member>(&analysis_words<Number>::words)...};
+}
+inline const auto word_members = list_word_members(analysis_numbers());
 
 const option_table<bids_request>& bids_options();
 

@@ -1,4 +1,4 @@
-#include "src/phantom/phantom_files.hpp"
+#include "src/io/nifti/shared_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/core.h>
