@@ -14,8 +14,13 @@ using nlohmann::json;
 
 void refuse(const std::string& message) { throw failure(exit_status::usage, message); }
 
+/// Whatever is wrong with a request is an error of its sender.
+json parse_request(std::string_view text) try { return parse_json(text, "the request"); } catch (const failure& f) {
+  refuse(f.what());
+}
+
 json parse_object(std::string_view text, const std::vector<const char*>& members) {
-  json o = parse_json(text, "the request");
+  json o = parse_request(text);
   if (!o.is_object()) refuse("the request is not a JSON object");
   for (const auto& [name, value] : o.items()) {
     bool known = false;
