@@ -17,8 +17,8 @@ namespace voxherd {
 
 enum class reduction { sum, min, max };
 
-/// The ranks of a run: MPI from Init_thread(FUNNELED) to Finalize, or, without a launcher, one rank without MPI. Only the
-/// thread that made it may call it.
+/// The ranks of a run: MPI from Init_thread(FUNNELED) to Finalize, or, without a launcher, one rank without MPI. Only
+/// the thread that made it may call it.
 class session {
  public:
   session(int* argc, char*** argv);
