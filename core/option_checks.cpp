@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/options.hpp"
+#include "core/option_list.hpp"
 
 namespace voxherd {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/options.hpp"
+#include "core/option_list.hpp"
 
 namespace voxherd {
 

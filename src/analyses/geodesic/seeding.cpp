@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/options.hpp"
+#include "core/option_list.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "core/options.hpp"
+#include "core/option_list.hpp"
 #include "core/text.hpp"
 #include "kernels/perfusion/signal_model.hpp"
 #include "kernels/perfusion/t1_fitter.hpp"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "core/options.hpp"
+#include "core/option_list.hpp"
 #include "src/analyses/common/median.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/number_table.hpp"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "core/options.hpp"
+#include "core/option_list.hpp"
 #include "src/io/input_file.hpp"
 
 namespace voxherd::perfusion {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/options.hpp"
+#include "core/option_list.hpp"
 #include "kernels/perfusion/host_curves.hpp"
 #include "kernels/perfusion/perfusion.hpp"
 #include "mpi/result/output_place.hpp"

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/options.hpp"
+#include "core/option_list.hpp"
 #include "core/text.hpp"
 #include "kernels/tensor/tensor.hpp"
 #include "src/io/input_file.hpp"

@@ -1,4 +1,4 @@
-#include "core/options.hpp"
+#include "core/option_list.hpp"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
