@@ -16,6 +16,8 @@
 
 namespace voxherd {
 
+const char* const code_url = VOXHERD_CODE_URL;
+
 bool is_bids_letter(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte < 128 && std::isalnum(byte) != 0;
@@ -111,8 +113,7 @@ bids_json find_container() {
 
 bids_json generator() {
   bids_json own{{"Name", "voxherd"}, {"Version", version}};
-  const std::string url = VOXHERD_CODE_URL;
-  if (!url.empty()) own["CodeURL"] = url;
+  if (*code_url != 0) own["CodeURL"] = code_url;
   if (const bids_json container = find_container(); !container.empty()) own["Container"] = container;
   return own;
 }

@@ -11,6 +11,7 @@
 namespace voxherd {
 
 inline constexpr auto bids_version = "1.11.1";
+extern const char* const code_url;  ///< where the program's source code is; "" if unknown
 
 /// A letter or digit, as in the labels of BIDS names.
 bool is_bids_letter(char c);

@@ -52,7 +52,9 @@ report::page make_result_page(const std::string& path) {
   report::describe_run(d);
   report::add_common_warnings(d);
   report::write_chapter(d);
-  report::write_methods(d);
+  report::methods_text methods = report::write_methods(result);
+  d.out.methods = methods.text + " " + methods.data;
+  d.out.references = std::move(methods.references);
   report::add_records(d);
   return std::move(d.out);
 }

@@ -34,15 +34,15 @@ std::vector<std::string> sources_in_derivatives(const bids_series& series, const
   return uris;
 }
 
-/// Methods and references without repetition, in the order of the analyses.
+/// Methods and references without repetition, in the order of the analyses, and the data of each series.
 class citation {
  public:
   void add(const std::string& result_file) {
     const result_reader result(result_file);
-    report::result_draft d(result);
-    report::write_methods(d);
-    add_once(paragraphs_, d.out.methods);
-    for (const report::reference& r : d.out.references)
+    const report::methods_text methods = report::write_methods(result);
+    add_once(paragraphs_, methods.text);
+    data_.push_back(fmt::format("{}: {}", fs::path(result_file).stem().string(), methods.data));
+    for (const report::reference& r : methods.references)
       add_once(references_, r.text + (r.doi.empty() ? "" : " https://doi.org/" + r.doi));
   }
 
@@ -51,6 +51,8 @@ class citation {
     for (const std::string& paragraph : paragraphs_) text += "\n" + paragraph + "\n";
     text += "\n# References\n\n";
     for (std::size_t i = 0; i < references_.size(); ++i) text += fmt::format("{}. {}\n", i + 1, references_[i]);
+    text += "\n# Data\n\n";
+    for (const std::string& line : data_) text += "- " + line + "\n";
     return text;
   }
 
@@ -61,7 +63,7 @@ class citation {
     if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
   }
 
-  std::vector<std::string> paragraphs_, references_;
+  std::vector<std::string> paragraphs_, references_, data_;
 };
 
 /// Writes the derivatives of a complete step; files that are newer than the result are kept. Collective.
