@@ -174,7 +174,10 @@ exit_status run_bids(session& s, const bids_request& given) {
   s.broadcast(found);
   const auto all = found.get<std::vector<bids_series>>();
   if (request.level == bids_level::participant) return run_participants(s, request, all);
-  s.on_root([&] { write_group(request, all); });
+  s.on_root([&] {
+    write_group(request, all);
+    write_citation(request);
+  });
   return exit_status::complete;
 }
 

@@ -67,7 +67,7 @@ class Participants(Study):
     def test_names_have_the_form_of_bids(self):
         for name in self.derivatives("out"):
             self.assertRegex(name, f"^(?:{NAME.pattern})$")
-        others = [name for name in files_below(self.path("out")) if not name.startswith("sub-")]
+        others = [name for name in files_below(self.path("out")) if not name.startswith(("sub-", "logs/methods/"))]
         self.assertEqual(others, [".bidsignore", "README.md", "dataset_description.json", "logs/CITATION.md"])
 
     def test_a_repeated_command_computes_and_writes_nothing_again(self):
@@ -147,6 +147,14 @@ class Participants(Study):
         for word in ("Diffusion tensors", "ball & stick model with 2 fibres", "Probabilistic streamlines", "Least-cost paths",
                      "60 jumps of burn-in", "10.1016/S0006-3495(94)80775-1"):
             self.assertEqual(text.count(word), 1, word)
+        self.assertRegex(text, r"(?m)^- sub-01, tensor: The image had 11 × 9 × 7 voxels of .* mask sub-01_desc-brain_mask\.nii\.gz\.$")
+
+    def test_the_methods_are_of_all_results_whatever_the_last_call_was(self):
+        before = read(self.path("out/logs/CITATION.md"))
+        self.bids("raw", "out", "participant", "--analysis", "tensor", "-d", "pre", "-w", "work", *BRIEF, expect=65)
+        self.bids("raw", "out", "participant", "--analysis", "tensor", "-d", "pre", "-w", "elsewhere2", "--tensor-options",
+                  "--grad-dev none.nii", expect=66)
+        self.assertEqual(read(self.path("out/logs/CITATION.md")), before)
 
     def test_the_group_level_writes_one_row_per_series(self):
         self.bids("raw", "out", "group", "--analysis", ANALYSES, "-w", "work")
