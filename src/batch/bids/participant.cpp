@@ -84,14 +84,18 @@ void check_options(const bids_request& request, const std::vector<bids_series>& 
 }
 
 exit_status run_series(session& s, const bids_request& request, const bids_series& series,
-                       const std::vector<std::string>& more) {
+                       const std::vector<std::string>& more, subject_log log) {
+  std::string analyses;
   for (const bids_step& step : plan_steps(request, series)) {
-    const exit_status status = run_subject(s, step.run, more);
+    // What a complete result warned of is in its report.
+    const bool was_complete = fs::exists(step.run.out);
+    const exit_status status = run_subject(s, step.run, more, was_complete ? subject_log::errors : log);
     if (status != exit_status::complete) return status;
     write_derivatives(s, request, series, step);
     s.on_root([&] { note_methods(request, series, step); });
-    if (s.is_root()) spdlog::info("{}: derivatives of {} are in {}", series.name, step.analysis, request.out_dir);
+    analyses += (analyses.empty() ? "" : ", ") + step.analysis + (was_complete ? " (already complete)" : "");
   }
+  if (s.is_root()) spdlog::info("{}: derivatives of {} are in {}", series.name, analyses, request.out_dir);
   return exit_status::complete;
 }
 
@@ -197,11 +201,12 @@ exit_status run_participants(session& s, const bids_request& request, std::vecto
     if (settings.places.size() > 1) return run_children(request, all, settings);
   }
   move_failed_to_end(s, request, all);
+  const subject_log log = all.size() > 1 ? subject_log::warnings : subject_log::everything;
   std::vector<failed_series> failed;
   exit_status status = exit_status::complete;
   for (const bids_series& series : all) {
     try {
-      status = run_series(s, request, series, more);
+      status = run_series(s, request, series, more, log);
     } catch (const failure& f) {
       if (s.is_root()) spdlog::error("{}: {}", series.name, f.what());
       failed.push_back({series.name, f});

@@ -70,9 +70,21 @@ class Participants(Study):
         others = [name for name in files_below(self.path("out")) if not name.startswith(("sub-", "logs/methods/"))]
         self.assertEqual(others, [".bidsignore", "README.md", "dataset_description.json", "logs/CITATION.md"])
 
+    def test_the_log_has_one_line_per_analysis_and_one_per_series(self):
+        self.assertNotIn("next: ", self.log)
+        own = [line for line in self.log.splitlines() if "info: " in line and "sub-01" in line]
+        self.assertEqual(len(own), 5, own)
+        self.assertRegex(own[-1], f"info: sub-01: derivatives of {ANALYSES.replace(',', ', ')} are in {self.path('out')}$")
+
+    def test_a_missing_mask_of_a_complete_result_is_named(self):
+        log = self.bids("raw", "out", "participant", "--analysis", "tensor", "-w", "work", *BRIEF, "--participant-label", "01", expect=2)
+        mask = self.path("pre", self.stems[0] + "_desc-brain_mask.nii.gz")
+        self.assertRegex(log, rf"different study \(inputs\.mask: {mask} in the file, positive mean over b <= \d+ s/mm2 now\)")
+
     def test_a_repeated_command_computes_and_writes_nothing_again(self):
         log = self.bids("raw", "out", *self.words, expect=65)
-        self.assertEqual(log.count("is already complete; nothing to do"), 8)
+        self.assertEqual(log.count("(already complete)"), 8)
+        self.assertEqual([text.count("warning: b is up to 2000") for text in (self.log, log)], [3, 1])  # 1: of the failed one
         before = self.times("out/sub-", "out/dataset", "work/sub-01", "work/sub-02")
         self.assertGreater(len(before), 100)
         self.assertEqual({name: os.stat(self.path(name)).st_mtime_ns for name in before}, before)
@@ -177,7 +189,7 @@ class Repaired(Study):
     def test_a_repaired_subject_is_computed_and_the_status_is_0(self):
         self.add_series("raw/" + self.stems[2], 3)
         log = self.bids("raw", "out", *self.words)
-        self.assertEqual(log.count("is already complete; nothing to do"), 2)
+        self.assertEqual(log.count("(already complete)"), 2)
         self.assertEqual(self.derivatives("out"), sorted(name for stem in self.stems for name in expected_files(stem)
                                                          if "model-tensor" in name))
 
