@@ -12,6 +12,7 @@
 
 #include "core/failure.hpp"
 #include "core/json_text.hpp"
+#include "core/program_build.hpp"
 #include "core/text.hpp"
 
 namespace voxherd {
@@ -111,8 +112,14 @@ bids_json find_container() {
   return {{"Type", fs::exists("/.dockerenv", ignored) ? "docker" : "oci"}, {"Tag", image}};
 }
 
+bids_json describe_program(const std::string& number, const std::string& build) {
+  bids_json program{{"Name", "voxherd"}, {"Version", number}};
+  if (!build.empty()) program["Description"] = build;
+  return program;
+}
+
 bids_json generator() {
-  bids_json own{{"Name", "voxherd"}, {"Version", version}};
+  bids_json own = describe_program(version, program_build());
   if (*code_url != 0) own["CodeURL"] = code_url;
   if (const bids_json container = find_container(); !container.empty()) own["Container"] = container;
   return own;
@@ -180,28 +187,39 @@ std::vector<export_text> describe_bids_data_set(const bids_sources& sources) {
           {"README.md", readme, true, {}}};
 }
 
+bids_json describe_program(const result_reader& result) {
+  return describe_program(result.version(), result.provenance().value("build", ""));
+}
+
+void add_origin(bids_json& sidecar, const bids_place& place) {
+  if (!place.sources.empty()) sidecar["Sources"] = place.sources;
+  if (!place.program.empty()) sidecar["GeneratedBy"] = bids_json::array({place.program});
+}
+
 bids_json direction_encoding(const char* type) { return {{"EncodingAxis", 3}, {"Reference", "bvec"}, {"Type", type}}; }
 
 model_plan::model_plan(const bids_place& place, const std::string& model, bids_json description,
                        const std::string& suffix)
-    : begin_(place.folder + "/" + place.name + "_model-" + model),
+    : place_(place),
+      begin_(place.folder + "/" + place.name + "_model-" + model),
       suffix_("_" + suffix),
-      sources_(place.sources),
       model_(std::move(description)) {}
 
 void model_plan::add(const std::string& parameter, const std::string& desc, nifti_image form,
                      std::function<void(const result_volumes&, const volume_sink&)> make, bids_json sidecar) {
   sidecar["Model"] = model_;
-  if (!sources_.empty()) sidecar["Sources"] = sources_;
+  add_origin(sidecar, place_);
   const std::string name = begin_ + "_param-" + parameter + (desc.empty() ? "" : "_desc-" + desc) + suffix_;
   plan_.images.push_back({name + ".nii.gz", std::move(form), std::move(make)});
   plan_.texts.push_back({name + ".json", sidecar.dump(2) + "\n"});
 }
 
 void model_plan::add_map(const result_volumes& result, const std::string& parameter, const std::string& desc,
-                         const std::string& map, const bids_json& sidecar) {
+                         const std::string& map, bids_json sidecar) {
   export_image image = map_image(result, map, "");
-  add(parameter, desc, std::move(image.form), std::move(image.make), sidecar);
+  const std::string unit = result.result().output(map).unit;
+  if (!sidecar.contains("Units")) sidecar["Units"] = unit == "input" || unit == "signal" ? "arbitrary" : unit;
+  add(parameter, desc, std::move(image.form), std::move(image.make), std::move(sidecar));
 }
 
 }  // namespace voxherd

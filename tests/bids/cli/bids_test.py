@@ -135,6 +135,16 @@ class Participants(Study):
         inherited = read_json(self.path("out", self.stems[0] + "_model-tensor_param-fa_dwimap.json"))["Sources"]
         self.assertIn("bids:raw:dwi.bval", inherited)
 
+    def test_sidecars_have_units_and_the_program_with_its_commit(self):
+        for name in self.derivatives("out"):
+            if name.endswith(("relmat.json", "dwimap.json")):
+                sidecar = read_json(self.path("out", name))
+                self.assertIn(sidecar["Units"], ("1", "mm^2/s", "rad", "arbitrary", "mm", "mm/s^(1/2)", "s^(1/2)"), name)
+                (program,) = sidecar["GeneratedBy"]
+                self.assertEqual(program["Name"], "voxherd")
+                self.assertRegex(program["Description"], "^commit ")
+        self.assertEqual(read_json(self.path("out", self.stems[0] + "_model-tensor_param-fa_dwimap.json"))["Units"], "1")
+
     def test_the_tensor_has_its_order_and_its_axes(self):
         sidecar = read_json(self.path("out", self.stems[1] + "_model-tensor_param-diffusivity_dwimap.json"))
         self.assertEqual(sidecar["OrientationEncoding"], {"EncodingAxis": 3, "Reference": "bvec", "Type": "tensor",
