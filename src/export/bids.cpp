@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "core/failure.hpp"
@@ -41,7 +42,7 @@ constexpr auto ignored_names =
     "*_dwimap.nii.gz\n*_dwimap.json\n*_perfmap.nii.gz\n*_perfmap.json\n*_relmat.tsv\n*_relmat.json\n*_tractogram.trx\n*"
     "_tractogram.json\n*_nodeindices."
     "tsv\n*_nodeindices.json\n"
-    "group_*\nlogs/\n";
+    "group_*\nlogs/\nsub-*.html\n";
 
 constexpr auto readme =
     "# Derivatives of voxherd\n\n"
@@ -49,7 +50,7 @@ constexpr auto readme =
     "BEP017. Both are proposals. Perfusion maps (`_perfmap`), for which BIDS has no proposal, have the names and "
     "units\n"
     "of OSIPI's lexicon (CAPLEX). Tracts are TRX files (`_tractogram`). `.bidsignore` lists these names. The page on "
-    "`voxherd export` describes them.\n";
+    "`voxherd export` describes them. A browser shows the page of a subject (`sub-*.html`).\n";
 
 std::string percent_encoded(const std::string& path) {
   std::string encoded;
@@ -134,6 +135,15 @@ bids_json new_description(const bids_sources& sources) {
   return d;
 }
 
+/// The existing list of names, to which those that are missing are added.
+std::string add_ignored_names(const std::string& existing) {
+  std::string all = existing + (existing.empty() || existing.ends_with('\n') ? "" : "\n");
+  std::istringstream names(ignored_names);
+  for (std::string name; std::getline(names, name);)
+    if (("\n" + all).find("\n" + name + "\n") == std::string::npos) all += name + "\n";
+  return all;
+}
+
 /// The existing description with the links of `sources`.
 std::string add_links(const bids_sources& sources, const std::string& existing) {
   bids_json d = parse_ordered_json(existing, fmt::format("{} of the output folder", description_name));
@@ -183,7 +193,7 @@ std::vector<std::string> input_paths(const nlohmann::json& provenance) {
 std::vector<export_text> describe_bids_data_set(const bids_sources& sources) {
   return {{description_name, new_description(sources).dump(2) + "\n", true,
            [sources](const std::string& existing) { return add_links(sources, existing); }},
-          {".bidsignore", ignored_names, true, {}},
+          {".bidsignore", ignored_names, true, add_ignored_names},
           {"README.md", readme, true, {}}};
 }
 

@@ -99,6 +99,8 @@ void add_series(group_table& table, std::size_t row, const bids_request& request
   table.set(row, "participant_id", "sub-" + series.subject, {{"Description", "subject"}});
   if (!series.session.empty()) table.set(row, "session_id", "ses-" + series.session, {{"Description", "session"}});
   table.set(row, "series", series.name, {{"Description", "entities of the series"}});
+  if (const std::string page = subject_page(series.subject); fs::exists(fs::path(request.out_dir) / page))
+    table.set(row, "page", page, {{"Description", "pictures, charts and numbers of all results of the subject"}});
   for (const std::string& analysis : request.analyses) {
     if (!applies(series, analysis)) continue;
     cohort_subject subject;

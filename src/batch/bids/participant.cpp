@@ -95,7 +95,10 @@ exit_status run_series(session& s, const bids_request& request, const bids_serie
     s.on_root([&] { note_methods(request, series, step); });
     analyses += (analyses.empty() ? "" : ", ") + step.analysis + (was_complete ? " (already complete)" : "");
   }
-  if (s.is_root()) spdlog::info("{}: derivatives of {} are in {}", series.name, analyses, request.out_dir);
+  s.on_root([&] {
+    update_subject_page(request, series.subject);
+    spdlog::info("{}: derivatives of {} are in {}", series.name, analyses, request.out_dir);
+  });
   return exit_status::complete;
 }
 
@@ -186,6 +189,8 @@ exit_status run_children(const bids_request& request, const std::vector<bids_ser
                     [&] { return fraction_done(request, series); }});
   }
   const exit_status status = run_pool(jobs, settings);
+  // Of two series of one subject that ended at the same time, the page may have only one.
+  for (const bids_series& series : all) update_subject_page(request, series.subject);
   write_citation(request);
   return status;
 }

@@ -90,6 +90,11 @@ void note_methods(const bids_request& request, const bids_series& series, const 
 /// Writes logs/CITATION.md: methods, references and data of all results that have been noted. For one process.
 void write_citation(const bids_request& request);
 
+/// Name of a subject's page in the folder of derivatives.
+std::string subject_page(const std::string& subject);
+/// Writes that page if a result of the subject in the work folder is newer. For one process.
+void update_subject_page(const bids_request& request, const std::string& subject);
+
 /// Computes all series on all ranks, one after another, and writes their derivatives. A series that fails does not stop
 /// the others. Collective. Throws failure with the first failed series' status if any has failed.
 exit_status run_participants(session& s, const bids_request& request, std::vector<bids_series> all);

@@ -59,6 +59,10 @@ class Study(BidsJobs):
 
 
 class Participants(Study):
+    def same_files(self, out):
+        """Pages have times and folders in them."""
+        return [name for name in files_below(self.path(out)) if not name.endswith(".html")]
+
     def test_a_broken_subject_does_not_stop_the_others(self):
         self.assertEqual(self.derivatives("out"), sorted(name for stem in self.stems[:2] for name in expected_files(stem)))
         self.assertRegex(self.log, r"error: sub-03: .*sub-03_dwi\.nii\.gz: .*truncated")
@@ -94,7 +98,7 @@ class Participants(Study):
     def test_a_second_computation_on_two_ranks_writes_the_same_bytes(self):
         self.bids("raw", "again/out", *["elsewhere" if word == "work" else word for word in self.words], expect=65, ranks=2)
         self.assertEqual(files_below(self.path("again/out")), files_below(self.path("out")))
-        for name in files_below(self.path("out")):
+        for name in self.same_files("out"):
             self.assertEqual(read(self.path("again/out", name)), read(self.path("out", name)), name)
 
     def test_two_series_at_a_time_write_the_same_bytes_and_keep_their_messages(self):
@@ -105,7 +109,7 @@ class Participants(Study):
         self.assertIn("2 of 3 subjects complete, 1 failed", log)
         of_participants = [name for name in files_below(self.path("out")) if not name.startswith("group_")]
         self.assertEqual(files_below(self.path("children/out")), of_participants)
-        for name in of_participants:
+        for name in self.same_files("children/out"):
             self.assertEqual(read(self.path("children/out", name)), read(self.path("out", name)), name)
         own = read(self.path("children/work", f"{self.stems[1]}.log")).decode()
         self.assertIn("--threads 1 --host-memory 1", own)
@@ -177,6 +181,16 @@ class Participants(Study):
         self.bids("raw", "out", "participant", "--analysis", "tensor", "-d", "pre", "-w", "elsewhere2", "--tensor-options",
                   "--grad-dev none.nii", expect=66)
         self.assertEqual(read(self.path("out/logs/CITATION.md")), before)
+
+    def test_the_page_of_a_subject_shows_all_results_and_is_named_in_the_group_table(self):
+        self.assertEqual([name for name in files_below(self.path("out")) if name.endswith(".html")], ["sub-01.html", "sub-02.html"])
+        page = read(self.path("out/sub-02.html")).decode()
+        self.assertIn("<h1>sub-02</h1>", page)
+        for analysis in ANALYSES.split(","):
+            self.assertIn(f">{os.path.basename(self.stems[1])} {analysis}: Run</h2>", page)
+            self.assertIn(f"{os.path.basename(self.stems[1])} {analysis}: Input files</caption>", page)
+        self.bids("raw", "out", "group", "--analysis", ANALYSES, "-w", "work")
+        self.assertEqual([row["page"] for row in read_table(self.path("out/group_dwi.tsv"))], ["sub-01.html", "sub-02.html", "n/a"])
 
     def test_the_group_level_writes_one_row_per_series(self):
         self.bids("raw", "out", "group", "--analysis", ANALYSES, "-w", "work")
