@@ -95,10 +95,11 @@ exit_status run_series(session& s, const bids_request& request, const bids_serie
     s.on_root([&] { note_methods(request, series, step); });
     analyses += (analyses.empty() ? "" : ", ") + step.analysis + (was_complete ? " (already complete)" : "");
   }
-  s.on_root([&] {
-    update_subject_page(request, series.subject);
-    spdlog::info("{}: derivatives of {} are in {}", series.name, analyses, request.out_dir);
-  });
+  if (!analyses.empty())
+    s.on_root([&] {
+      update_subject_page(request, series.subject);
+      spdlog::info("{}: derivatives of {} are in {}", series.name, analyses, request.out_dir);
+    });
   return exit_status::complete;
 }
 
@@ -201,6 +202,7 @@ exit_status run_participants(session& s, const bids_request& request, std::vecto
   const stop_signals signals;
   const std::vector<std::string> more = common_words(request, s.node_size());
   check_options(request, all, more);
+  s.on_root([&] { create_folder_for((fs::path(request.out_dir) / "logs/CITATION.md").string()); });
   if (s.size() == 1 && all.size() > 1) {
     const pool_settings settings = find_places(s, request, all, more);
     if (settings.places.size() > 1) return run_children(request, all, settings);
