@@ -225,8 +225,6 @@ class Estimate(Slurm):
         self.assertIn("one node would compute", self.call(*TENSOR, "--nodes", "4", "--backend", "cpu").stderr)
         for words in (["--gpus-per-node", "1"], ["--backend", "cpu"]):
             self.assertNotIn("are asked for", self.call(*TENSOR, *words).stderr)
-        long = ["ballstick", *SERIES, "--out", "long.h5", "--burn-in", "1500000", "--gpu-threads", "1"]
-        self.assertNotIn("are asked for", self.call(*long, "--nodes", "4").stderr)
 
     def test_a_folder_that_chdir_cannot_name_is_a_warning(self):
         folder = os.path.join(self.folder, "a b\nc")
