@@ -14,15 +14,39 @@ std::string shown(const nlohmann::json& value) {
   return text.size() > 80 ? text.substr(0, 77) + "..." : text;
 }
 
-/// The contents of the inputs, without their paths.
 nlohmann::json read_inputs(const nlohmann::json& provenance) {
-  nlohmann::json inputs = provenance.contains("inputs") ? provenance.at("inputs") : nlohmann::json();
-  for (auto& input : inputs) {
-    if (!input.is_object()) continue;
-    input.erase("path");
-    input.erase("paths");
+  const auto found = provenance.find("inputs");
+  return found != provenance.end() && found->is_object() ? *found : nlohmann::json::object();
+}
+
+/// The content of an input, without its paths; null if there is none.
+nlohmann::json input_content(const nlohmann::json& inputs, const std::string& name) {
+  nlohmann::json input = inputs.value(name, nlohmann::json());
+  if (!input.is_object()) return input;
+  input.erase("path");
+  input.erase("paths");
+  return input;
+}
+
+/// The file, or the rule that replaces it.
+std::string input_name(const nlohmann::json& inputs, const std::string& name) {
+  const nlohmann::json input = inputs.value(name, nlohmann::json());
+  for (const char* field : {"path", "rule"})
+    if (input.is_object() && input.contains(field)) return input.at(field).get<std::string>();
+  return shown(input);
+}
+
+std::optional<std::string> inputs_differ(const nlohmann::json& stored, const nlohmann::json& now) {
+  std::set<std::string> names;
+  for (const nlohmann::json* inputs : {&stored, &now})
+    for (const auto& [name, input] : inputs->items()) names.insert(name);
+  for (const std::string& name : names) {
+    auto difference = first_difference(input_content(stored, name), input_content(now, name), "inputs." + name);
+    if (!difference) continue;
+    const std::string before = input_name(stored, name), after = input_name(now, name);
+    return before == after ? difference : fmt::format("inputs.{}: {} in the file, {} now", name, before, after);
   }
-  return inputs;
+  return std::nullopt;
 }
 
 std::optional<std::string> options_differ(const result_reader& stored, const result_layout& wanted) {
@@ -32,7 +56,7 @@ std::optional<std::string> options_differ(const result_reader& stored, const res
   };
   also(stored.version(), wanted.version, "version");
   also(stored.configuration(), wanted.configuration, "");
-  also(read_inputs(stored.provenance()), read_inputs(wanted.provenance), "inputs");
+  if (!difference) difference = inputs_differ(read_inputs(stored.provenance()), read_inputs(wanted.provenance));
   return difference;
 }
 

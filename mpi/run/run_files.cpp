@@ -74,9 +74,9 @@ std::string ending_text(const run_settings& settings, const step_context& step, 
   for (const std::string& file : step.also_written) files.push_back(with_size(file));
   const std::string out = quoted_word(settings.out);
   const auto exports = suitable_exports(settings, layout);
-  const std::string next = exports.empty()
-                               ? fmt::format("voxherd info {}", out)
-                               : fmt::format("voxherd export {} --to {}", out, fmt::join(exports, " (or --to "));
+  const std::string next = exports.empty() ? fmt::format("voxherd info {}", out)
+                                           : fmt::format("voxherd report {0}; voxherd export {0} --to {1}", out,
+                                                         fmt::join(exports, " (or --to "));
   return fmt::format("{} written; next: {}{}", fmt::join(files, ", "), next, exports.size() > 1 ? ")" : "");
 }
 

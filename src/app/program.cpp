@@ -19,6 +19,7 @@
 
 #include "core/command_line.hpp"
 #include "core/help.hpp"
+#include "core/program_build.hpp"
 #include "core/text.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_reader.hpp"
@@ -56,23 +57,14 @@ std::optional<help_format> find_help_format(const std::vector<std::string>& word
   return std::nullopt;
 }
 
-/// What the program is: its commands, and the commit it was built from.
-struct program_parts {
-  std::span<const command* const> commands;
-  std::string_view commit;
-};
+using command_list = std::span<const command* const>;
 
-std::string version_line(std::string_view commit) {
-  return commit.empty() ? fmt::format("voxherd {}\n", version) : fmt::format("voxherd {} ({})\n", version, commit);
-}
-
-exit_status dispatch(session& s, const program_parts& program, const std::vector<std::string>& words) {
-  const std::span<const command* const> commands = program.commands;
+exit_status dispatch(session& s, command_list commands, const std::vector<std::string>& words) {
   const std::string first = words.empty() ? "--help" : words.front();
   const std::vector<std::string> rest(words.empty() ? words.end() : words.begin() + 1, words.end());
   const bool asks_version = std::find(rest.begin(), rest.end(), "--version") != rest.end();
   if (first == "--version" || first == "version" || asks_version) {
-    if (s.is_root()) fmt::print("{}", version_line(asks_version ? "" : program.commit));
+    if (s.is_root()) fmt::print("{}\n", asks_version ? program_name(version, "") : program_name());
     return exit_status::complete;
   }
   if (first == "--completion") {
@@ -120,9 +112,9 @@ void finish_output() {
   if (std::ferror(stdout) != 0) fail_output("a part of it is missing");
 }
 
-exit_status dispatch_and_print(session& s, const program_parts& program, const std::vector<std::string>& words) {
+exit_status dispatch_and_print(session& s, command_list commands, const std::vector<std::string>& words) {
   try {
-    const exit_status status = dispatch(s, program, words);
+    const exit_status status = dispatch(s, commands, words);
     finish_output();
     return status;
   } catch (const std::system_error& e) {  // fmt::print throws it
@@ -141,9 +133,9 @@ void reserve_output() {
   close(file);
 }
 
-ending attempt(session& s, const program_parts& program, const std::vector<std::string>& words) {
+ending attempt(session& s, command_list commands, const std::vector<std::string>& words) {
   try {
-    return {dispatch_and_print(s, program, words), ""};
+    return {dispatch_and_print(s, commands, words), ""};
   } catch (...) {
     const failure f = current_failure();
     return {f.status, f.what()};
@@ -157,7 +149,7 @@ void print(const ending& e) {
 
 /// Whether this process may compute on a GPU; `info` and `doctor` look at all of them. `cohort` and `bids` run
 /// their subjects here.
-bool may_compute(std::span<const command* const> commands, std::string_view name) {
+bool may_compute(command_list commands, std::string_view name) {
   const auto named = std::find_if(commands.begin(), commands.end(), [&](const command* c) { return c->name == name; });
   if (named == commands.end()) return false;
   const auto& options = (*named)->options();
@@ -174,14 +166,15 @@ int leave_together(const session& s, const ending& own) {
 
 }  // namespace
 
-int run_program(int argc, char** argv, std::span<const command* const> commands, std::string_view commit) {
+int run_program(int argc, char** argv, std::span<const command* const> commands, std::string_view build) {
+  set_program_build(build);
   reserve_output();
   use_hdf5_without_file_locks();  // an environment variable: before MPI starts threads
   if (argc > 1 && may_compute(commands, argv[1])) show_only_own_gpu();
   session s(&argc, &argv);
   set_up_log(s);
   confirm_own_gpu(s);
-  return leave_together(s, attempt(s, {commands, commit}, {argv + 1, argv + argc}));
+  return leave_together(s, attempt(s, commands, {argv + 1, argv + argc}));
 }
 
 }  // namespace voxherd

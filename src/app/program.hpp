@@ -9,8 +9,8 @@
 namespace voxherd {
 
 /// The whole program: MPI, the log, the command named by the first word, and one message and one exit status for all
-/// ranks. `commit`: what --version prints in brackets; "" for nothing.
-int run_program(int argc, char** argv, std::span<const command* const> commands, std::string_view commit = "");
+/// ranks. `build`: what --version prints in brackets, and results store; "" for nothing.
+int run_program(int argc, char** argv, std::span<const command* const> commands, std::string_view build = "");
 
 /// Whether this processor supports all instructions of a level of x86-64 ("x86-64-v2" to "x86-64-v4"); true for any
 /// other word.

@@ -61,6 +61,7 @@ export_plan plan_bids_folder(const result_volumes& result, bids_place place, con
   bids_sources sources = find_bids_sources(input_paths(result.result().provenance()), out);
   sources.uris.insert(sources.uris.end(), place.sources.begin(), place.sources.end());
   place.sources = sources.uris;
+  place.program = describe_program(result.result());
   export_plan plan = plan_derivatives(result, place);
   for (export_text& text : describe_bids_data_set(sources)) plan.texts.push_back(std::move(text));
   return plan;

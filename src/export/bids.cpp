@@ -8,13 +8,17 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "core/failure.hpp"
 #include "core/json_text.hpp"
+#include "core/program_build.hpp"
 #include "core/text.hpp"
 
 namespace voxherd {
+
+const char* const code_url = VOXHERD_CODE_URL;
 
 bool is_bids_letter(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -38,7 +42,7 @@ constexpr auto ignored_names =
     "*_dwimap.nii.gz\n*_dwimap.json\n*_perfmap.nii.gz\n*_perfmap.json\n*_relmat.tsv\n*_relmat.json\n*_tractogram.trx\n*"
     "_tractogram.json\n*_nodeindices."
     "tsv\n*_nodeindices.json\n"
-    "group_*\nlogs/\n";
+    "group_*\nlogs/\nsub-*.html\n";
 
 constexpr auto readme =
     "# Derivatives of voxherd\n\n"
@@ -46,7 +50,7 @@ constexpr auto readme =
     "BEP017. Both are proposals. Perfusion maps (`_perfmap`), for which BIDS has no proposal, have the names and "
     "units\n"
     "of OSIPI's lexicon (CAPLEX). Tracts are TRX files (`_tractogram`). `.bidsignore` lists these names. The page on "
-    "`voxherd export` describes them.\n";
+    "`voxherd export` describes them. A browser shows the page of a subject (`sub-*.html`).\n";
 
 std::string percent_encoded(const std::string& path) {
   std::string encoded;
@@ -109,10 +113,15 @@ bids_json find_container() {
   return {{"Type", fs::exists("/.dockerenv", ignored) ? "docker" : "oci"}, {"Tag", image}};
 }
 
+bids_json describe_program(const std::string& number, const std::string& build) {
+  bids_json program{{"Name", "voxherd"}, {"Version", number}};
+  if (!build.empty()) program["Description"] = build;
+  return program;
+}
+
 bids_json generator() {
-  bids_json own{{"Name", "voxherd"}, {"Version", version}};
-  const std::string url = VOXHERD_CODE_URL;
-  if (!url.empty()) own["CodeURL"] = url;
+  bids_json own = describe_program(version, program_build());
+  if (*code_url != 0) own["CodeURL"] = code_url;
   if (const bids_json container = find_container(); !container.empty()) own["Container"] = container;
   return own;
 }
@@ -124,6 +133,15 @@ bids_json new_description(const bids_sources& sources) {
               {"GeneratedBy", bids_json::array({generator()})}};
   if (!sources.links.empty()) d["DatasetLinks"] = sources.links;
   return d;
+}
+
+/// The existing list of names, to which those that are missing are added.
+std::string add_ignored_names(const std::string& existing) {
+  std::string all = existing + (existing.empty() || existing.ends_with('\n') ? "" : "\n");
+  std::istringstream names(ignored_names);
+  for (std::string name; std::getline(names, name);)
+    if (("\n" + all).find("\n" + name + "\n") == std::string::npos) all += name + "\n";
+  return all;
 }
 
 /// The existing description with the links of `sources`.
@@ -175,32 +193,43 @@ std::vector<std::string> input_paths(const nlohmann::json& provenance) {
 std::vector<export_text> describe_bids_data_set(const bids_sources& sources) {
   return {{description_name, new_description(sources).dump(2) + "\n", true,
            [sources](const std::string& existing) { return add_links(sources, existing); }},
-          {".bidsignore", ignored_names, true, {}},
+          {".bidsignore", ignored_names, true, add_ignored_names},
           {"README.md", readme, true, {}}};
+}
+
+bids_json describe_program(const result_reader& result) {
+  return describe_program(result.version(), result.provenance().value("build", ""));
+}
+
+void add_origin(bids_json& sidecar, const bids_place& place) {
+  if (!place.sources.empty()) sidecar["Sources"] = place.sources;
+  if (!place.program.empty()) sidecar["GeneratedBy"] = bids_json::array({place.program});
 }
 
 bids_json direction_encoding(const char* type) { return {{"EncodingAxis", 3}, {"Reference", "bvec"}, {"Type", type}}; }
 
 model_plan::model_plan(const bids_place& place, const std::string& model, bids_json description,
                        const std::string& suffix)
-    : begin_(place.folder + "/" + place.name + "_model-" + model),
+    : place_(place),
+      begin_(place.folder + "/" + place.name + "_model-" + model),
       suffix_("_" + suffix),
-      sources_(place.sources),
       model_(std::move(description)) {}
 
 void model_plan::add(const std::string& parameter, const std::string& desc, nifti_image form,
                      std::function<void(const result_volumes&, const volume_sink&)> make, bids_json sidecar) {
   sidecar["Model"] = model_;
-  if (!sources_.empty()) sidecar["Sources"] = sources_;
+  add_origin(sidecar, place_);
   const std::string name = begin_ + "_param-" + parameter + (desc.empty() ? "" : "_desc-" + desc) + suffix_;
   plan_.images.push_back({name + ".nii.gz", std::move(form), std::move(make)});
   plan_.texts.push_back({name + ".json", sidecar.dump(2) + "\n"});
 }
 
 void model_plan::add_map(const result_volumes& result, const std::string& parameter, const std::string& desc,
-                         const std::string& map, const bids_json& sidecar) {
+                         const std::string& map, bids_json sidecar) {
   export_image image = map_image(result, map, "");
-  add(parameter, desc, std::move(image.form), std::move(image.make), sidecar);
+  const std::string unit = result.result().output(map).unit;
+  if (!sidecar.contains("Units")) sidecar["Units"] = unit == "input" || unit == "signal" ? "arbitrary" : unit;
+  add(parameter, desc, std::move(image.form), std::move(image.make), std::move(sidecar));
 }
 
 }  // namespace voxherd

@@ -11,6 +11,7 @@
 namespace voxherd {
 
 inline constexpr auto bids_version = "1.11.1";
+extern const char* const code_url;  ///< where the program's source code is; "" if unknown
 
 /// A letter or digit, as in the labels of BIDS names.
 bool is_bids_letter(char c);
@@ -33,15 +34,21 @@ std::vector<std::string> input_paths(const nlohmann::json& provenance);
 /// sets are added to an existing description.
 std::vector<export_text> describe_bids_data_set(const bids_sources& sources);
 
+using bids_json = nlohmann::ordered_json;
+
 /// Where the derivatives of one series are placed in a BIDS data set: FOLDER/NAME_model-..._dwimap.nii.gz.
 struct bids_place {
   std::string folder;                ///< "sub-01/ses-a/dwi"
   std::string name;                  ///< the source's entities: "sub-01_ses-a_run-1_space-ACPC"
   std::vector<std::string> sources;  ///< URIs, besides the result's inputs that are in BIDS data sets
   bool half_positions = false;       ///< points of paths in 16 bits
+  bids_json program = {};            ///< that computed the result, as in GeneratedBy
 };
 
-using bids_json = nlohmann::ordered_json;
+/// Name, version and commit of the program that computed a result.
+bids_json describe_program(const result_reader& result);
+/// Adds to a sidecar what a file was made from, and by what.
+void add_origin(bids_json& sidecar, const bids_place& place);
 
 /// Directions are along FSL's bvec axes, as computed: the voxel axes, with x negated if the determinant of the affine
 /// is positive.
@@ -57,15 +64,16 @@ class model_plan {
   /// Adds NAME_model-..._param-PARAMETER[_desc-DESC]_SUFFIX. `desc` may be "".
   void add(const std::string& parameter, const std::string& desc, nifti_image form,
            std::function<void(const result_volumes&, const volume_sink&)> make, bids_json sidecar);
-  /// The same for a map of the result.
+  /// The same for a map of the result, with its unit if the sidecar has none.
   void add_map(const result_volumes& result, const std::string& parameter, const std::string& desc,
-               const std::string& map, const bids_json& sidecar);
+               const std::string& map, bids_json sidecar);
 
   export_plan take() { return std::move(plan_); }
 
  private:
+  bids_place place_;
   std::string begin_, suffix_;
-  bids_json sources_, model_;
+  bids_json model_;
   export_plan plan_;
 };
 

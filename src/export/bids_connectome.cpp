@@ -72,7 +72,7 @@ bids_json describe_matrix(const constant& c, const bids_method& how, const bids_
                     {"ValidDiagonal", false},
                     {"StorageFormat", "Full"},
                     {"NodeIndices", "bids::" + nodes}};
-  if (!place.sources.empty()) sidecar["Sources"] = place.sources;
+  add_origin(sidecar, place);
   return sidecar;
 }
 
@@ -110,7 +110,7 @@ export_plan plan_bids_tracts(const result_volumes& volumes, const bids_place& pl
       fmt::format("{}/{}{}_desc-{}_tractogram", place.folder, place.name, seg.empty() ? "" : "_seg-" + seg, how.label);
   bids_json sidecar{{"Description", fmt::format("{}; groups A-B: paths between the regions A and B", how.description)},
                     {"Units", "mm"}};
-  if (!place.sources.empty()) sidecar["Sources"] = place.sources;
+  add_origin(sidecar, place);
   export_plan plan;
   plan.texts.push_back({name + ".json", sidecar.dump(2) + "\n"});
   const auto positions = place.half_positions ? position_type::float16 : position_type::float32;

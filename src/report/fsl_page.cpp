@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/program_build.hpp"
 #include "core/text.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
 #include "mpi/result/result_reader.hpp"
@@ -182,8 +183,8 @@ void describe_folder(image_draft& d, const fsl_folder& f, int fibres) {
 void write_methods(image_draft& d, int fibres) {
   d.out.methods = fmt::format(
       "Fibre orientations were estimated with the ball & stick model with {} per voxel (Behrens et al. 2007) by "
-      "bedpostX or a program with the same output; the pictures were made with voxherd {}.",
-      counted(static_cast<std::uint64_t>(fibres), "fibre"), version);
+      "bedpostX or a program with the same output; the pictures were made with {}.",
+      counted(static_cast<std::uint64_t>(fibres), "fibre"), program_name());
   d.cite(
       "Behrens TEJ et al. Probabilistic diffusion tractography with multiple fibre orientations: what can we gain? "
       "NeuroImage 34:144-155, 2007.",

@@ -46,28 +46,17 @@ const option_table<report_request>& report_options() {
   return table;
 }
 
-report::page make_result_page(const std::string& path) {
-  const result_reader result(path);
-  report::result_draft d(result);
-  report::describe_run(d);
-  report::add_common_warnings(d);
-  report::write_chapter(d);
-  report::write_methods(d);
-  report::add_records(d);
-  return std::move(d.out);
-}
-
 /// The page of voxherd's own result in a folder that bedpostx or probtrackx2 wrote, if it belongs to the images there,
 /// or the page of the images.
 report::page make_folder_page(const std::string& folder) {
   const std::string result = folder + "/voxherd.h5", unfinished = unfinished_path(result);
   if (std::filesystem::exists(result)) {
-    if (report::has_result_of_images(folder, result)) return make_result_page(result);
+    if (report::has_result_of_images(folder, result)) return report::make_result_page(result);
     report::page page = report::make_fsl_page(folder);
     page.warnings.push_back(result + " belongs to other images than those in the folder, and is not shown.");
     return page;
   }
-  if (std::filesystem::exists(unfinished)) return make_result_page(unfinished);
+  if (std::filesystem::exists(unfinished)) return report::make_result_page(unfinished);
   return report::make_fsl_page(folder);
 }
 
@@ -79,12 +68,9 @@ report::page make_page(const report_request& request) {
   } else if (is_nifti_name(request.result)) {
     page = report::make_scan_page({request.result, request.bvals, request.bvecs, request.mask});
   } else {
-    page = make_result_page(request.result);
+    page = report::make_result_page(request.result);
   }
-  std::erase_if(page.sections, [](const report::section& part) {
-    return part.paragraphs.empty() && part.figures.empty() && part.tables.empty();
-  });
-  page.numbers["warnings"] = page.warnings;
+  report::finish_page(page);
   return page;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "src/show/draft.hpp"
 
@@ -14,6 +16,13 @@ void describe_run(result_draft& d);
 void add_output_table(draft& d);
 /// Sections at the end: all outputs with their quantiles, inputs, options, time of each rank.
 void add_records(result_draft& d);
+
+/// The page of a result. Throws failure (missing_input, bad_data, disk).
+page make_result_page(const std::string& path);
+/// Pages, each with its name, as one.
+page join_pages(const std::string& title, std::vector<std::pair<std::string, page>> parts);
+/// Removes empty sections, and adds the warnings to the numbers.
+void finish_page(page& p);
 
 struct scan_files {
   std::string image, bvals, bvecs, mask;  ///< "" for none

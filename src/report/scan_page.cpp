@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/program_build.hpp"
 #include "core/text.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
@@ -337,9 +338,9 @@ void write_methods(image_draft& d, const scan& s) {
   d.out.methods = fmt::format(
       "{}The noise of each volume was estimated from the differences between voxels and the mean of their six "
       "neighbours "
-      "(Coupé et al. 2008) with voxherd {}; the signal-to-noise ratio of a shell is the median signal in the object "
+      "(Coupé et al. 2008) with {}; the signal-to-noise ratio of a shell is the median signal in the object "
       "divided by the median noise of its volumes.",
-      acquisition_text(s.table), version);
+      acquisition_text(s.table), program_name());
   d.cite(
       "Coupé P, Yger P, Prima S, Hellier P, Kervrann C, Barillot C. An optimized blockwise nonlocal means denoising "
       "filter for 3-D magnetic resonance images. IEEE Trans Med Imaging 27:425-441, 2008.",

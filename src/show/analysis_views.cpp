@@ -68,13 +68,6 @@ void write_chapter(result_draft& d) {
   write_all_outputs(d);
 }
 
-void write_methods(result_draft& d) {
-  const analysis_views& views = find_views(d.result);
-  if (views.chapter.write_methods != nullptr) return views.chapter.write_methods(d);
-  d.out.methods =
-      fmt::format("The maps were computed with voxherd {} {}.", d.result.analysis_name(), d.result.version());
-}
-
 }  // namespace report
 
 }  // namespace voxherd

@@ -14,6 +14,7 @@
 #include "src/export/bids.hpp"
 #include "src/scan/dwi.hpp"
 #include "src/show/draft.hpp"
+#include "src/show/methods.hpp"
 #include "src/show/panels.hpp"
 
 namespace voxherd {
@@ -28,7 +29,7 @@ struct map_views {
 /// Its chapter in the report. Without functions: the listed maps, or all maps and distributions.
 struct chapter_views {
   void (*write)(report::result_draft& d) = nullptr;          ///< pictures, charts and warnings
-  void (*write_methods)(report::result_draft& d) = nullptr;  ///< a paragraph and its references
+  void (*write_methods)(report::methods_text& m) = nullptr;  ///< sentences and the papers that they cite
 };
 
 enum class bids_input { none, diffusion, dynamic, result };
@@ -126,7 +127,6 @@ namespace report {
 void write_chapter(result_draft& d);
 /// All maps and distributions, for a result without a chapter of its own.
 void write_all_outputs(result_draft& d);
-void write_methods(result_draft& d);
 
 }  // namespace report
 

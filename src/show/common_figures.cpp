@@ -35,17 +35,6 @@ std::size_t count_weighted_shells(const result_reader& r) {
 
 std::string acquisition_text(const result_reader& r) { return acquisition_text(stored_gradients(r)); }
 
-void cite_ball_and_stick(draft& d) {
-  d.cite(
-      "Behrens TEJ et al. Characterization and propagation of uncertainty in diffusion-weighted MR imaging. Magn Reson "
-      "Med 50:1077-1088, 2003.",
-      "10.1002/mrm.10609");
-  d.cite(
-      "Behrens TEJ et al. Probabilistic diffusion tractography with multiple fibre orientations: what can we gain? "
-      "NeuroImage 34:144-155, 2007.",
-      "10.1016/j.neuroimage.2006.09.018");
-}
-
 namespace {
 
 using direction = std::array<double, 3>;

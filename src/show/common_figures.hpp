@@ -22,9 +22,6 @@ std::size_t count_weighted_shells(const result_reader& r);
 /// "The series had 1 volume at b = 0 and 32 at b = 1000 s/mm2. ", or "".
 std::string acquisition_text(const result_reader& r);
 
-/// The papers of the ball & stick model and of tracking through its samples.
-void cite_ball_and_stick(draft& d);
-
 /// Volumes with nearly the same b-value.
 struct shell {
   double min_b = 0, max_b = 0;

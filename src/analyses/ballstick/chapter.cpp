@@ -124,26 +124,25 @@ void add_ballstick_distributions(draft& d, int fibres) {
   add_histogram(d, "mean_d", 0, {});
 }
 
-void write_ballstick_methods(result_draft& d) {
-  const result_reader& r = d.result;
-  const int fibres = count_fibres(d);
-  const bool has_range_of_diffusivities = configured(r, "model", "1") != "1";
-  d.out.methods = fmt::format(
+void write_ballstick_methods(methods_text& m) {
+  const std::string fibres = m.state("fibres"), model = m.state("model");
+  const bool has_range_of_diffusivities = model != "1";
+  m.text = fmt::format(
       "Fibre orientations were estimated with the ball & stick model with {} fibre{} per voxel (Behrens et al. 2003, "
-      "2007{}) by voxherd {}, an implementation for GPUs and CPUs (after Hernández et al. 2013). {}Posterior samples "
+      "2007{}) by {}, an implementation for GPUs and CPUs (after Hernández et al. 2013). {}Posterior samples "
       "were drawn by Metropolis sampling: {} jumps of burn-in, {} more of which every {}th was kept; {} noise, model "
       "{}.",
-      fibres, fibres == 1 ? "" : "s", has_range_of_diffusivities ? "; Jbabdi et al. 2012" : "", r.version(),
-      acquisition_text(r), configured(r, "burn-in", "?"), configured(r, "jumps", "?"),
-      configured(r, "sample-every", "?"), configured(r, "noise", "gaussian"), configured(r, "model", "?"));
-  cite_ball_and_stick(d);
+      fibres, fibres == "1" ? "" : "s", has_range_of_diffusivities ? "; Jbabdi et al. 2012" : "",
+      writing_program(m.result), acquisition_text(m.result), m.state("burn-in"), m.state("jumps"),
+      m.state("sample-every"), m.state("noise", "gaussian"), model);
+  cite_ball_and_stick(m);
   if (has_range_of_diffusivities)
-    d.cite(
+    m.cite(
         "Jbabdi S et al. Model-based analysis of multishell diffusion MR data for tractography: how to get over "
         "fitting "
         "problems. Magn Reson Med 68:1846-1855, 2012.",
         "10.1002/mrm.24204");
-  d.cite(
+  m.cite(
       "Hernández M et al. Accelerating fibre orientation estimation from diffusion weighted magnetic resonance imaging "
       "using GPUs. PLoS ONE 8:e61892, 2013.",
       "10.1371/journal.pone.0061892");

@@ -76,11 +76,11 @@ class ballstick_plan {
     };
     plan_.add("polar", "mean",
               describe_image(result_, 2 * fibres, "[rad] polar angle and azimuth of each fibre's mean"), polar,
-              {{"OrientationEncoding", direction_encoding("unitspherical")}});
+              {{"Units", "rad"}, {"OrientationEncoding", direction_encoding("unitspherical")}});
     plan_.add("vector", "mean", describe_image(result_, 3 * fibres, "[1] mean direction of each fibre", -1, 1),
-              make_maps(names("dyads")), {{"OrientationEncoding", direction_encoding("unit3vector")}});
+              make_maps(names("dyads")), {{"Units", "1"}, {"OrientationEncoding", direction_encoding("unit3vector")}});
     plan_.add("vf", "mean", describe_image(result_, fibres, "[1] mean volume fraction of each fibre", 0, 1),
-              make_maps(names("mean_f")), {{"OrientationEncoding", scalar_encoding}});
+              make_maps(names("mean_f")), {{"Units", "1"}, {"OrientationEncoding", scalar_encoding}});
   }
 
   void add_merged() {
@@ -95,9 +95,9 @@ class ballstick_plan {
                                           "[1] samples of each fibre's volume fraction", 0, 1);
     polar.series = fraction.series = result_.components("f1");
     plan_.add("polar", "merged", polar, make_samples(angles),
-              {{"OrientationEncoding", direction_encoding("unitspherical")}, {"BootstrapAxis", 4}});
+              {{"Units", "rad"}, {"OrientationEncoding", direction_encoding("unitspherical")}, {"BootstrapAxis", 4}});
     plan_.add("vf", "merged", fraction, make_samples(names("f")),
-              {{"OrientationEncoding", scalar_encoding}, {"BootstrapAxis", 4}});
+              {{"Units", "1"}, {"OrientationEncoding", scalar_encoding}, {"BootstrapAxis", 4}});
   }
 
   const result_volumes& result_;

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "src/show/draft.hpp"
+#include "src/show/methods.hpp"
 #include "src/show/panels.hpp"
 
 namespace voxherd {
@@ -10,7 +11,7 @@ namespace voxherd {
 namespace report {
 
 void write_ballstick_chapter(result_draft& d);
-void write_ballstick_methods(result_draft& d);
+void write_ballstick_methods(methods_text& m);
 
 /// Pictures and distributions of the ball & stick model's maps, which a result and FSL's folder have. Returns the
 /// number of fibres.

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "core/program_build.hpp"
 #include "core/text.hpp"
 #include "mpi/result/named_output.hpp"
 #include "mpi/run/summary.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 nlohmann::json start_provenance(const session& s, const std::string& command_line) {
   nlohmann::json p{{"version", version}, {"command_line", valid_utf8(command_line)}, {"ranks", s.size()}};
+  if (!program_build().empty()) p["build"] = program_build();
   p["start_time"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                                 fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
   const auto hosts = s.gather(s.host());

@@ -65,24 +65,23 @@ void warn_about_paths(result_draft& d) {
         doubtful, max_ratio));
 }
 
-void write_connect_methods(result_draft& d) {
-  const result_reader& r = d.result;
-  const bool is_selling = configured(r, "scheme", "selling") == "selling";
-  d.out.methods = fmt::format(
+void write_connect_methods(methods_text& m) {
+  const bool is_selling = m.state("scheme", "selling") == "selling";
+  m.text = fmt::format(
       "Least-cost paths were found by solving the Hamilton-Jacobi equation of a metric that follows from the diffusion "
-      "tensor (metric {}, Jeong et al. 2007) with voxherd {}; {} of order {}; smoothing with a standard deviation of "
+      "tensor (metric {}, Jeong et al. 2007) with {}; {} of order {}; smoothing with a standard deviation of "
       "{} "
       "voxels.",
-      configured(r, "metric", "jeong"), r.version(),
-      is_selling ? "Selling's scheme (Mirebeau 2019)" : "scheme " + configured(r, "scheme", "selling"),
-      configured(r, "order", "2"), configured(r, "smooth", "0"));
-  d.cite(
+      m.state("metric", "jeong"), writing_program(m.result),
+      is_selling ? "Selling's scheme (Mirebeau 2019)" : "scheme " + m.state("scheme", "selling"), m.state("order", "2"),
+      m.state("smooth", "0"));
+  m.cite(
       "Jeong W-K, Fletcher PT, Tao R, Whitaker RT. Interactive visualization of volumetric white matter connectivity "
       "in "
       "DT-MRI using a parallel-hardware Hamilton-Jacobi solver. IEEE Trans Vis Comput Graph 13:1480-1487, 2007.",
       "");
   if (is_selling)
-    d.cite(
+    m.cite(
         "Mirebeau J-M. Riemannian fast-marching on Cartesian grids, using Voronoi's first reduction of quadratic "
         "forms. "
         "SIAM J Numer Anal 57:2608, 2019.",

@@ -46,19 +46,18 @@ void warn_about_drift(result_draft& d) {
                     100 * max_drift, above, drift.size()));
 }
 
-void write_geodesic_methods(result_draft& d) {
-  const result_reader& r = d.result;
-  const std::string form = configured(r, "form", "hamiltonian");
+void write_geodesic_methods(methods_text& m) {
+  const std::string form = m.state("form", "hamiltonian");
   const bool is_streamline = form == "streamline";
-  d.out.methods = fmt::format(
-      "{} with voxherd {} (form {}, {} interpolation, integrator {}, step {} mm, metric {}, {} directions per seed; "
+  m.text = fmt::format(
+      "{} with {} (form {}, {} interpolation, integrator {}, step {} mm, metric {}, {} directions per seed; "
       "after "
       "van Aart et al. 2011).",
       is_streamline ? "Streamlines along the main eigenvector of the diffusion tensor were traced"
                     : "Geodesics of the metric that follows from the diffusion tensor were traced",
-      r.version(), form, configured(r, "interpolation", "bspline"), configured(r, "integrator", "rk2"),
-      configured(r, "step", "?"), configured(r, "metric", "inverse"), configured(r, "directions", "?"));
-  d.cite(
+      writing_program(m.result), form, m.state("interpolation", "bspline"), m.state("integrator", "rk2"),
+      m.state("step"), m.state("metric", "inverse"), m.state("directions"));
+  m.cite(
       "van Aart E et al. CUDA-accelerated geodesic ray-tracing for fiber tracking. Int J Biomed Imaging 2011:698908.",
       "10.1155/2011/698908");
 }

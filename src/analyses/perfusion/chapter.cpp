@@ -187,22 +187,51 @@ void add_regions(result_draft& d) {
   d.add_section("Regions").tables.push_back(t);
 }
 
+/// " Start values and bounds of the parameters: kl 200 (1 to 2000), tau_p 0 (fixed)."
+std::string describe_parameters(methods_text& m) {
+  const nlohmann::json& c = m.result.configuration();
+  const auto values = [&](const char* name) {
+    m.stated.insert(name);
+    return c.value(name, nlohmann::json::object());
+  };
+  const nlohmann::json starts = values("start"), fixed = values("fixed"), least = values("least"),
+                       most = values("most");
+  std::string text;
+  for (const auto& [name, start] : starts.items()) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, start.get<double>());
+    if (fixed.value(name, false)) {
+      text += " (fixed)";
+    } else if (least.contains(name)) {
+      text += fmt::format(" ({} to {})", least.at(name).get<double>(), most.at(name).get<double>());
+    }
+  }
+  return text.empty() ? text : fmt::format(" Start values and bounds of the parameters (ml/100 g/min, s): {}.", text);
+}
+
+void add_frames(methods_text& m) {
+  if (const constant* time = find_constant(m.result, "curves", "time"); time != nullptr && !time->values.empty())
+    m.data += fmt::format(" The series had {} frames from {:.5g} to {:.5g} s.", time->values.size(),
+                          time->values.front(), time->values.back());
+  if (m.result.configuration().contains("baseline"))
+    m.data += fmt::format(" The first and last frame before the contrast agent were {}.", m.state("baseline"));
+}
+
 }  // namespace
 
-void write_perfusion_methods(result_draft& d) {
-  const result_reader& r = d.result;
-  d.out.methods = fmt::format(
+void write_perfusion_methods(methods_text& m) {
+  m.text = fmt::format(
       "Perfusion was quantified with a single-compartment model {} (Materne et al. 2000) fitted to each voxel's curve "
-      "with "
-      "voxherd {} (solver {}, delays {}, haematocrit {}; after Wang & Cao 2012).",
-      configured(r, "model", "dual") == "arterial" ? "with an arterial input" : "with an arterial and a portal input",
-      r.version(), configured(r, "solver", "lm"), configured(r, "delays", "free"), configured(r, "haematocrit", "0"));
-  d.cite(
+      "with {} (solver {}, delays {}, haematocrit {}; after Wang & Cao 2012).{}",
+      m.state("model", "dual") == "arterial" ? "with an arterial input" : "with an arterial and a portal input",
+      writing_program(m.result), m.state("solver", "lm"), m.state("delays", "free"), m.state("haematocrit", "0"),
+      describe_parameters(m));
+  add_frames(m);
+  m.cite(
       "Materne R et al. Non-invasive quantification of liver perfusion with dynamic computed tomography and a "
       "dual-input "
       "one-compartmental model. Clin Sci 99:517-525, 2000.",
       "");
-  d.cite("Wang H, Cao Y. GPU-accelerated voxelwise hepatic perfusion quantification. Phys Med Biol 57:5601-5616, 2012.",
+  m.cite("Wang H, Cao Y. GPU-accelerated voxelwise hepatic perfusion quantification. Phys Med Biol 57:5601-5616, 2012.",
          "");
 }
 

@@ -40,33 +40,32 @@ void warn_about_noise(result_draft& d) {
 }
 
 /// The volumes that were used: of the series, or of those in --shells.
-std::string volumes_text(const result_reader& r) {
-  const std::string text = acquisition_text(r);
-  const nlohmann::json& c = r.configuration();
+std::string volumes_text(methods_text& m) {
+  const std::string text = acquisition_text(m.result);
   constexpr std::string_view beginning = "The series";
-  if (!c.contains("shells") || !text.starts_with(beginning)) return text;
-  return fmt::format("Volumes that are not within 100 s/mm2 of b = {:g} s/mm2 were left out. The remaining series{}",
-                     fmt::join(c.at("shells").get<std::vector<double>>(), ", "), text.substr(beginning.size()));
+  if (!m.result.configuration().contains("shells") || !text.starts_with(beginning)) return text;
+  return fmt::format("Volumes that are not within 100 s/mm2 of b = {} s/mm2 were left out. The remaining series{}",
+                     m.state("shells"), text.substr(beginning.size()));
 }
 
-std::string fit_text(const result_reader& r) {
-  const std::string fit = configured(r, "fit", "iwls");
+std::string fit_text(methods_text& m) {
+  const std::string fit = m.state("fit", "iwls");
   if (fit == "ols") return "ordinary least squares";
   if (fit == "wls") return "least squares weighted by the squared signal";
   return fmt::format("least squares weighted by the squared predicted signal ({} iterations)",
-                     configured(r, "iterations", "2"));
+                     m.state("iterations", "2"));
 }
 
-void write_tensor_methods(result_draft& d) {
-  d.out.methods = fmt::format(
+void write_tensor_methods(methods_text& m) {
+  m.text = fmt::format(
       "Diffusion tensors (Basser et al. 1994) were fitted to the logarithm of the signal by {} (Veraart et al. 2013) "
-      "with voxherd {}. {}Fractional anisotropy, mean diffusivity and principal directions were derived from their "
+      "with {}. {}Fractional anisotropy, mean diffusivity and principal directions were derived from their "
       "eigenvalues and eigenvectors.",
-      fit_text(d.result), d.result.version(), volumes_text(d.result));
-  d.cite(
+      fit_text(m), writing_program(m.result), volumes_text(m));
+  m.cite(
       "Basser PJ, Mattiello J, Le Bihan D. MR diffusion tensor spectroscopy and imaging. Biophys J 66:259-267, 1994.",
       "10.1016/S0006-3495(94)80775-1");
-  d.cite(
+  m.cite(
       "Veraart J, Sijbers J, Sunaert S, Leemans A, Jeurissen B. Weighted linear least squares estimation of diffusion "
       "MRI parameters. NeuroImage 81:335-346, 2013.",
       "10.1016/j.neuroimage.2013.05.028");

@@ -87,19 +87,32 @@ void add_connectome(result_draft& d) {
                        accepted->values.size(), none == 1 ? "has" : "have"));
 }
 
-void write_track_methods(result_draft& d) {
-  const result_reader& r = d.result;
-  const bool is_connectome = find_constant(r, "connectome", "labels") != nullptr;
-  d.out.methods = fmt::format(
-      "Probabilistic streamlines were drawn through posterior samples of fibre directions with voxherd {} (after "
-      "Behrens "
-      "et al. 2003, 2007, as FSL's probtrackx2): {} streamlines per seed voxel{}, steps of {} mm with angles of at "
-      "most "
-      "{} degrees between them, fibres with a volume fraction above {}, first fibre {}{}.",
-      r.version(), configured(r, "samples-per-seed", "?"), is_connectome ? " of each region" : "",
-      configured(r, "step", "?"), configured(r, "max-angle", "?"), configured(r, "fibre-threshold", "?"),
-      configured(r, "first-fibre", "?"), configured(r, "loop-check", "off") == "on" ? ", with a loop check" : "");
-  cite_ball_and_stick(d);
+/// "5000 streamlines per seed voxel of each region".
+std::string seeding_text(methods_text& m) {
+  const bool is_connectome = find_constant(m.result, "connectome", "labels") != nullptr;
+  if (m.result.configuration().contains("tracts"))
+    return m.state("tract-samples") + " streamlines per seed voxel, times a factor of each tract";
+  return fmt::format("{} streamlines per seed voxel{}", m.state("samples-per-seed"),
+                     is_connectome ? " of each region" : "");
+}
+
+void add_seeds(methods_text& m) {
+  const constant* started = find_constant(m.result, "streamlines", "started");
+  const double per_seed = m.result.configuration().value("samples-per-seed", 0.0);
+  if (started != nullptr && started->values.size() == 1 && per_seed > 0)
+    m.data += fmt::format(" Streamlines started in {:.0f} seed voxels.", started->values.front() / per_seed);
+}
+
+void write_track_methods(methods_text& m) {
+  m.text = fmt::format(
+      "Probabilistic streamlines were drawn through posterior samples of fibre directions with {} (after Behrens et "
+      "al. 2003, 2007, as FSL's probtrackx2): {}, steps of {} mm with angles of at most {} degrees between them, "
+      "fibres "
+      "with a volume fraction above {}, first fibre {}{}.",
+      writing_program(m.result), seeding_text(m), m.state("step"), m.state("max-angle"), m.state("fibre-threshold"),
+      m.state("first-fibre"), m.state("loop-check", "off") == "on" ? ", with a loop check" : "");
+  add_seeds(m);
+  cite_ball_and_stick(m);
 }
 
 /// Pictures and distributions are of the voxels that streamlines visit, with some of the others around them.

@@ -15,10 +15,10 @@
 #include "src/batch/bids/request.hpp"
 #include "src/batch/bids/series.hpp"
 #include "src/batch/cohort/subject_status.hpp"
-#include "src/export/connectome_text.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/text_file.hpp"
 #include "src/show/draft.hpp"
+#include "src/show/status_counts.hpp"
 
 namespace voxherd {
 
@@ -68,18 +68,39 @@ class group_table {
   std::vector<column> columns_;
 };
 
-void add_medians(group_table& table, std::size_t row, const std::string& analysis, const std::string& file) {
+/// Entries of a matrix for pairs of different regions that are connected.
+std::vector<float> connected_pairs(const constant& matrix) {
+  const std::size_t n = matrix.shape[0];
+  std::vector<float> values;
+  for (std::size_t i = 0; i < matrix.values.size(); ++i)
+    if (i / n != i % n && matrix.values[i] > 0) values.push_back(static_cast<float>(matrix.values[i]));
+  return values;
+}
+
+/// Of a fit of each voxel the medians; of streamlines and paths their numbers, and medians over pairs of regions.
+void add_numbers(group_table& table, std::size_t row, const std::string& analysis, const std::string& file) {
   const result_reader result(file);
-  for (const auto& [output, values] : report::describe_outputs(report::result_draft(result)))
-    if (values.values > 0)
-      table.set(row, analysis + "_" + output.name, matrix_number(values.median),
-                {{"Description", "median over the fitted voxels: " + output.meaning}, {"Units", output.unit}});
+  const auto add = [&](const std::string& name, double value, const std::string& meaning, const std::string& unit) {
+    table.set(row, analysis + "_" + name, fmt::format("{:.5g}", value), {{"Description", meaning}, {"Units", unit}});
+  };
+  if (has_status_map(result))
+    for (const auto& [output, values] : report::describe_outputs(report::result_draft(result)))
+      if (values.values > 0)
+        add(output.name, values.median, "median over the fitted voxels: " + output.meaning, output.unit);
+  for (const constant& c : result.constants()) {
+    if (c.group == "streamlines" && c.values.size() == 1) add(c.name, c.values.front(), c.meaning, c.unit);
+    if (c.group != "connectome" || c.shape.size() != 2) continue;
+    if (const auto values = report::describe_values(connected_pairs(c)); values.values > 0)
+      add(c.name, values.median, "median over connected pairs of regions: " + c.meaning, c.unit);
+  }
 }
 
 void add_series(group_table& table, std::size_t row, const bids_request& request, const bids_series& series) {
   table.set(row, "participant_id", "sub-" + series.subject, {{"Description", "subject"}});
   if (!series.session.empty()) table.set(row, "session_id", "ses-" + series.session, {{"Description", "session"}});
   table.set(row, "series", series.name, {{"Description", "entities of the series"}});
+  if (const std::string page = subject_page(series.subject); fs::exists(fs::path(request.out_dir) / page))
+    table.set(row, "page", page, {{"Description", "pictures, charts and numbers of all results of the subject"}});
   for (const std::string& analysis : request.analyses) {
     if (!applies(series, analysis)) continue;
     cohort_subject subject;
@@ -87,7 +108,7 @@ void add_series(group_table& table, std::size_t row, const bids_request& request
     const subject_status status = find_status(subject, {});
     table.set(row, analysis, state_name(status.state),
               {{"Description", "state of " + analysis}, {"Levels", subject_state_names}});
-    if (status.state == subject_state::complete) add_medians(table, row, analysis, subject.out);
+    if (status.state == subject_state::complete) add_numbers(table, row, analysis, subject.out);
   }
 }
 
@@ -101,7 +122,7 @@ void write_table(const bids_request& request, const std::vector<bids_series>& al
 }
 
 /// Writes group_dwi.tsv and group_dwi.json, and group_perf of dynamic series: for each series the state of each
-/// analysis and the median of each output. Reads the results in the work folder. For one process. Throws failure.
+/// analysis and its main numbers. Reads the results in the work folder. For one process. Throws failure.
 void write_group(const bids_request& request, const std::vector<bids_series>& all) {
   fs::create_directories(request.out_dir);
   for (const char* datatype : {"dwi", "perf"}) {
@@ -174,7 +195,10 @@ exit_status run_bids(session& s, const bids_request& given) {
   s.broadcast(found);
   const auto all = found.get<std::vector<bids_series>>();
   if (request.level == bids_level::participant) return run_participants(s, request, all);
-  s.on_root([&] { write_group(request, all); });
+  s.on_root([&] {
+    write_group(request, all);
+    write_citation(request);
+  });
   return exit_status::complete;
 }
 

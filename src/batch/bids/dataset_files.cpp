@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -63,6 +64,13 @@ bool has_entities(const bids_name& name, const bids_name& part, const std::vecto
 }
 
 namespace fs = std::filesystem;
+
+std::string subject_label(const fs::path& folder) {
+  const std::string label = folder.filename().string().substr(4);
+  if (is_label(label)) return label;
+  spdlog::warn("{}: left out, because BIDS allows only letters and digits after sub-", printable(folder.string()));
+  return "";
+}
 
 std::vector<named_file> list_bids_files(const fs::path& folder) {
   std::vector<named_file> files;

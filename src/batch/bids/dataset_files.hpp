@@ -47,6 +47,9 @@ bool is_image(const bids_name& name);
 /// Folders whose names begin with `prefix`, sorted.
 std::vector<std::filesystem::path> list_folders(const std::filesystem::path& folder, const std::string& prefix);
 
+/// The label of a folder sub-LABEL; "" with a warning if BIDS does not allow it.
+std::string subject_label(const std::filesystem::path& folder);
+
 /// Values that an entity may have; "" stands for a name without it.
 using entity_filter = std::map<std::string, std::vector<std::string>>;
 

@@ -170,8 +170,9 @@ std::vector<bids_series> find_dynamic_series(const series_request& wanted, const
                                   parse_command_line(find_command(all_commands(), analysis), options)};
   std::vector<bids_series> all;
   for (const fs::path& folder : list_folders(wanted.bids_dir, "sub-")) {
-    const std::string subject = folder.filename().string().substr(4);
-    if (!is_wanted(wanted.subjects, "sub-", subject)) continue;
+    if (!is_wanted(wanted.subjects, "sub-", folder.filename().string().substr(4))) continue;
+    const std::string subject = subject_label(folder);
+    if (subject.empty()) continue;
     if (wanted.sessions.empty()) add_series(wanted, computed, folder, subject, "", all);
     for (const fs::path& place : list_folders(folder, "ses-"))
       if (const std::string session = place.filename().string().substr(4); is_wanted(wanted.sessions, "ses-", session))

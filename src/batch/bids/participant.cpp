@@ -9,8 +9,6 @@
 #include <set>
 #include <string_view>
 
-#include "mpi/result/named_output.hpp"
-#include "mpi/result/result_reader.hpp"
 #include "mpi/run/signals.hpp"
 #include "src/batch/cohort/child_process.hpp"
 #include "src/batch/cohort/cost.hpp"
@@ -34,36 +32,6 @@ std::vector<std::string> sources_in_derivatives(const bids_series& series, const
   return uris;
 }
 
-/// Methods and references without repetition, in the order of the analyses.
-class citation {
- public:
-  void add(const std::string& result_file) {
-    const result_reader result(result_file);
-    report::result_draft d(result);
-    report::write_methods(d);
-    add_once(paragraphs_, d.out.methods);
-    for (const report::reference& r : d.out.references)
-      add_once(references_, r.text + (r.doi.empty() ? "" : " https://doi.org/" + r.doi));
-  }
-
-  std::string text() const {
-    std::string text = "# Methods\n";
-    for (const std::string& paragraph : paragraphs_) text += "\n" + paragraph + "\n";
-    text += "\n# References\n\n";
-    for (std::size_t i = 0; i < references_.size(); ++i) text += fmt::format("{}. {}\n", i + 1, references_[i]);
-    return text;
-  }
-
-  bool is_empty() const { return paragraphs_.empty(); }
-
- private:
-  static void add_once(std::vector<std::string>& list, const std::string& text) {
-    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
-  }
-
-  std::vector<std::string> paragraphs_, references_;
-};
-
 /// Writes the derivatives of a complete step; files that are newer than the result are kept. Collective.
 void write_derivatives(session& s, const bids_request& request, const bids_series& series, const bids_step& step) {
   export_settings settings;
@@ -76,19 +44,6 @@ void write_derivatives(session& s, const bids_request& request, const bids_serie
   if (step.fibres.empty()) return;
   settings.result = step.fibres;
   export_bids_folder(s, settings, place);
-}
-
-/// Writes logs/CITATION.md: methods and references of all complete results, each text once. For rank 0.
-void write_citation(const bids_request& request, const std::vector<bids_series>& all) {
-  citation c;
-  for (const std::string& analysis : request.analyses) {
-    for (const bids_series& series : all)
-      if (const std::string file = result_path(request, series, analysis); fs::exists(file)) c.add(file);
-  }
-  if (c.is_empty()) return;
-  const fs::path folder = fs::path(request.out_dir) / "logs";
-  fs::create_directories(folder);
-  write_output({"logs", (folder / "CITATION.md").string(), true, file_name::implied}, c.text());
 }
 
 /// Whether an earlier call noted a failure. A failure during the computation ends all ranks, so such series come last.
@@ -129,13 +84,22 @@ void check_options(const bids_request& request, const std::vector<bids_series>& 
 }
 
 exit_status run_series(session& s, const bids_request& request, const bids_series& series,
-                       const std::vector<std::string>& more) {
+                       const std::vector<std::string>& more, subject_log log) {
+  std::string analyses;
   for (const bids_step& step : plan_steps(request, series)) {
-    const exit_status status = run_subject(s, step.run, more);
+    // What a complete result warned of is in its report.
+    const bool was_complete = fs::exists(step.run.out);
+    const exit_status status = run_subject(s, step.run, more, was_complete ? subject_log::errors : log);
     if (status != exit_status::complete) return status;
     write_derivatives(s, request, series, step);
-    if (s.is_root()) spdlog::info("{}: derivatives of {} are in {}", series.name, step.analysis, request.out_dir);
+    s.on_root([&] { note_methods(request, series, step); });
+    analyses += (analyses.empty() ? "" : ", ") + step.analysis + (was_complete ? " (already complete)" : "");
   }
+  if (!analyses.empty())
+    s.on_root([&] {
+      update_subject_page(request, series.subject);
+      spdlog::info("{}: derivatives of {} are in {}", series.name, analyses, request.out_dir);
+    });
   return exit_status::complete;
 }
 
@@ -226,7 +190,9 @@ exit_status run_children(const bids_request& request, const std::vector<bids_ser
                     [&] { return fraction_done(request, series); }});
   }
   const exit_status status = run_pool(jobs, settings);
-  write_citation(request, all);
+  // Of two series of one subject that ended at the same time, the page may have only one.
+  for (const bids_series& series : all) update_subject_page(request, series.subject);
+  write_citation(request);
   return status;
 }
 
@@ -236,16 +202,18 @@ exit_status run_participants(session& s, const bids_request& request, std::vecto
   const stop_signals signals;
   const std::vector<std::string> more = common_words(request, s.node_size());
   check_options(request, all, more);
+  s.on_root([&] { create_folder_for((fs::path(request.out_dir) / "logs/CITATION.md").string()); });
   if (s.size() == 1 && all.size() > 1) {
     const pool_settings settings = find_places(s, request, all, more);
     if (settings.places.size() > 1) return run_children(request, all, settings);
   }
   move_failed_to_end(s, request, all);
+  const subject_log log = all.size() > 1 ? subject_log::warnings : subject_log::everything;
   std::vector<failed_series> failed;
   exit_status status = exit_status::complete;
   for (const bids_series& series : all) {
     try {
-      status = run_series(s, request, series, more);
+      status = run_series(s, request, series, more, log);
     } catch (const failure& f) {
       if (s.is_root()) spdlog::error("{}: {}", series.name, f.what());
       failed.push_back({series.name, f});
@@ -253,8 +221,7 @@ exit_status run_participants(session& s, const bids_request& request, std::vecto
     }
     if (status != exit_status::complete) break;
   }
-  std::sort(all.begin(), all.end(), [](const bids_series& a, const bids_series& b) { return a.name < b.name; });
-  s.on_root([&] { write_citation(request, all); });
+  s.on_root([&] { write_citation(request); });
   report_failures(failed, all.size());
   return status;
 }

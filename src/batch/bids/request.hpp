@@ -85,6 +85,16 @@ std::vector<std::string> common_words(const bids_request& request, int ranks_per
 /// The result of an analysis of a series.
 std::string result_path(const bids_request& request, const bids_series& series, const std::string& analysis);
 
+/// Notes the methods of a step's complete result in logs/methods, unless that has been done. For one process.
+void note_methods(const bids_request& request, const bids_series& series, const bids_step& step);
+/// Writes logs/CITATION.md: methods, references and data of all results that have been noted. For one process.
+void write_citation(const bids_request& request);
+
+/// Name of a subject's page in the folder of derivatives.
+std::string subject_page(const std::string& subject);
+/// Writes that page if a result of the subject in the work folder is newer. For one process.
+void update_subject_page(const bids_request& request, const std::string& subject);
+
 /// Computes all series on all ranks, one after another, and writes their derivatives. A series that fails does not stop
 /// the others. Collective. Throws failure with the first failed series' status if any has failed.
 exit_status run_participants(session& s, const bids_request& request, std::vector<bids_series> all);

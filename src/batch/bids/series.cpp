@@ -159,7 +159,9 @@ bids_series describe_series(const series_request& wanted, const fs::path& folder
 }
 
 void add_bids_subject(const series_request& wanted, const fs::path& subject_folder, std::vector<bids_series>& all) {
-  const std::string subject = subject_folder.filename().string().substr(4);
+  const std::string subject = subject_label(subject_folder);
+  if (subject.empty()) return;
+  const std::size_t before = all.size();
   std::vector<fs::path> places;
   if (wanted.sessions.empty()) places.push_back(subject_folder);
   for (const fs::path& folder : list_folders(subject_folder, "ses-"))
@@ -169,6 +171,7 @@ void add_bids_subject(const series_request& wanted, const fs::path& subject_fold
     for (const named_file& file : list_series(place / "dwi", wanted.filter))
       all.push_back(describe_series(wanted, place / "dwi", file, subject, session));
   }
+  if (all.size() == before) spdlog::info("sub-{}: no diffusion series that was asked for", subject);
 }
 
 /// The folder of a subject as the Human Connectome Project distributes it.

@@ -177,6 +177,7 @@ void write_cohort_page(const cohort_request& request, const std::vector<subject_
   const report::page page = report::make_cohort_page(request.manifest, all, request.page);
   write_output(outputs.page, report::write_page(page));
   write_output(outputs.numbers, report::json_text(page.numbers, 1) + "\n");
+  spdlog::info("{} written, with its numbers in {}", outputs.page.path, outputs.numbers.path);
 }
 
 void print_cohort(const cohort_request& request, const std::vector<subject_status>& all) {

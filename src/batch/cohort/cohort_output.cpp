@@ -28,6 +28,17 @@ std::vector<std::size_t> tasks_where(const std::vector<subject_status>& all, Wan
   return tasks;
 }
 
+/// The script that submits subjects: that of this folder, or the one that belongs to the program.
+std::string find_script() {
+  namespace fs = std::filesystem;
+  const std::string name = "slurm/cohort.sbatch";
+  std::error_code ignored;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
+  for (const fs::path& path : {fs::path(name), folder / "share/voxherd" / name, folder / name})
+    if (fs::exists(path, ignored)) return quoted_word(path.string());
+  return name;
+}
+
 std::string counts_text(const std::vector<subject_status>& all) {
   std::string text = fmt::format("{} subject{}:", all.size(), all.size() == 1 ? "" : "s");
   const char* comma = " ";
@@ -116,7 +127,7 @@ std::string cohort_text(const std::string& script_words, const std::vector<subje
   text += fmt::format("so far {}{}\n", cost_text(spent), rate_text(all));
   const auto submit = tasks_to_submit(all), repair = tasks_to_repair(all);
   if (!submit.empty())
-    text += fmt::format("to submit: sbatch --array={} slurm/cohort.sbatch {}\n", array_list(submit), script_words);
+    text += fmt::format("to submit: sbatch --array={} {} {}\n", array_list(submit), find_script(), script_words);
   if (!repair.empty())
     text += fmt::format("to repair first (they would fail again as they are): --array={}\n", array_list(repair));
   return text;

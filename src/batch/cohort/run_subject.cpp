@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -141,7 +142,29 @@ void create_folder_for(const std::string& out) {
     throw failure(exit_status::disk, fmt::format("{}: cannot create the folder: {}", folder.string(), code.message()));
 }
 
-exit_status run_subject(session& s, const cohort_subject& subject, const std::vector<std::string>& more) {
+namespace {
+
+/// Raises the level of the log while it exists.
+class log_limit {
+ public:
+  explicit log_limit(subject_log log) : before_(spdlog::get_level()) {
+    const auto level = log == subject_log::errors     ? spdlog::level::err
+                       : log == subject_log::warnings ? spdlog::level::warn
+                                                      : before_;
+    spdlog::set_level(std::max(level, before_));
+  }
+  ~log_limit() { spdlog::set_level(before_); }
+  log_limit(const log_limit&) = delete;
+  log_limit& operator=(const log_limit&) = delete;
+
+ private:
+  spdlog::level::level_enum before_;
+};
+
+}  // namespace
+
+exit_status run_subject(session& s, const cohort_subject& subject, const std::vector<std::string>& more,
+                        subject_log log) {
   const stop_signals signals;  // a command that is run directly has them too
   follow_parent();
   const std::string& out = subject.out;
@@ -161,7 +184,10 @@ exit_status run_subject(session& s, const cohort_subject& subject, const std::ve
       check_output_options(parsed.what, parsed.given);
     });
     if (s.is_root()) spdlog::info("subject {}: {}", subject.name, note.command_line);
-    const exit_status status = prepared->run(s);
+    const exit_status status = [&] {
+      const log_limit limit(log);
+      return prepared->run(s);
+    }();
     if (s.is_root() && status == exit_status::complete) fs::remove(note_path(out));
     if (s.is_root() && status != exit_status::complete) end_note(out, note, status, "");
     return status;

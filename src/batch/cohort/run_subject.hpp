@@ -54,8 +54,12 @@ std::vector<kept_file> list_subject_files(const cohort_subject& subject, const s
 /// Creates the folder of a result if it is missing. Throws failure (disk).
 void create_folder_for(const std::string& out);
 
+/// Which messages of a subject's run are logged.
+enum class subject_log { everything, warnings, errors };
+
 /// Runs the subject's command on all ranks, as if typed. Meanwhile OUT.task.json records command, host and job, and at
 /// the end the status. Creates the result's folder. Collective; returns and throws what the command does.
-exit_status run_subject(session& s, const cohort_subject& subject, const std::vector<std::string>& more);
+exit_status run_subject(session& s, const cohort_subject& subject, const std::vector<std::string>& more,
+                        subject_log log = subject_log::everything);
 
 }  // namespace voxherd

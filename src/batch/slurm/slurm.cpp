@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/device.hpp"
 #include "core/text.hpp"
 #include "mpi/result/named_output.hpp"
 #include "mpi/run/progress.hpp"
@@ -251,6 +252,22 @@ std::string job_script(const slurm_job& job, const std::vector<std::string>& com
   return text + f.before + wrap_words(f.launch, launched_words(job), f.ending) + f.after;
 }
 
+/// About devices that the program cannot use, or that the computation does not need.
+void warn_about_devices(const slurm_request& request, const slurm_job& job,
+                        const std::optional<job_estimate>& estimate) {
+  const bool gpu = job.device == job_device::gpu;
+  if (gpu && request.program.empty() && !built_with_cuda())
+    spdlog::warn(
+        "the job asks for GPUs, but this program was built without CUDA and will fail there: give --backend cpu, or "
+        "--program with one that was built with CUDA");
+  constexpr double short_s = 60;
+  const long long devices = job.nodes * (gpu ? job.gpus_per_node : 1);
+  const double alone_s = estimate ? estimate->seconds * static_cast<double>(devices) : short_s;
+  if (devices > 1 && alone_s < short_s)
+    spdlog::warn("one {} would compute this in about {}; {} are asked for: give {}", gpu ? "GPU" : "node",
+                 clock_time(alone_s), devices, gpu ? "--nodes 1 --gpus-per-node 1" : "--nodes 1");
+}
+
 exit_status run_slurm(session& s, const slurm_request& request) {
   slurm_job job = make_job(request);
   const named_output script{"--script", request.script, request.overwrite_script};
@@ -259,6 +276,7 @@ exit_status run_slurm(session& s, const slurm_request& request) {
   const auto estimate = estimate_job(s, job, why_none);
   s.on_root([&] {
     settle_limits(job, estimate, why_none);
+    warn_about_devices(request, job, estimate);
     const auto lines = estimate_lines(job, estimate, why_none);
     const std::string text = job_script(job, lines);
     if (job.folder.find_first_of(blanks_and_quotes) != std::string::npos)

@@ -48,12 +48,14 @@ finding check_space(const std::string& folder) {
   return {verdict::advice, "folder", text + ": a result of ballstick may take several GB; --dry-run tells how much"};
 }
 
-/// On rank 0. The lock prevents that two jobs write the same result.
+/// On rank 0. The lock prevents that two jobs write the same result. Throws failure (disk) if no file can be created.
 finding check_locks(const std::string& trial) {
   const int file = open(trial.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  const bool works = file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0;
+  if (file < 0)
+    throw failure(exit_status::disk, fmt::format("--out: cannot create {}: {}", trial, std::strerror(errno)));
+  const bool works = flock(file, LOCK_EX | LOCK_NB) == 0;
   const int why = errno;
-  if (file >= 0) close(file);
+  close(file);
   unlink(trial.c_str());
   if (works) return {verdict::fine, "locks", "two jobs cannot write the same result"};
   return {verdict::advice, "locks",

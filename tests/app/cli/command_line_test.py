@@ -184,7 +184,9 @@ class Options(ToyJobs):
     def test_a_run_ends_with_its_result_and_the_next_command(self):
         out = self.path("a result.h5")
         last = run_process(TOY, "toy", "--threads", "1", "--out", out)[2].splitlines()[-1]
-        self.assertRegex(last, rf"{re.escape(out)} \([0-9.]+ [kM]?B\) written; next: voxherd export '{re.escape(out)}' --to nifti DIR$")
+        name = re.escape(out)
+        self.assertRegex(last, rf"{name} \([0-9.]+ [kM]?B\) written; next: voxherd report '{name}'; "
+                               rf"voxherd export '{name}' --to nifti DIR$")
 
     def test_quiet_and_verbose_exclude_each_other(self):
         rc, _, output = run_process(TOY, "toy", "--quiet", "--verbose", "--out", self.path("no.h5"))

@@ -236,6 +236,22 @@ class Refused(Layouts):
         log = self.participant("raw", "--participant-label", "01", analysis="connect", expect=65)
         self.assertIn("connect needs regions: several parcellations: sub-01_seg-one_dseg.nii.gz, sub-01_seg-two_dseg.nii.gz", log)
 
+    def test_subjects_that_are_left_out_are_named(self):
+        self.describe("odd")
+        for label in ("01", "0-3", "0 2", "0_4"):
+            self.add_series(f"odd/sub-{label}/dwi/sub-{label}")
+        self.write("odd/sub-05/anat/sub-05_T1w.json", "{}")
+        log = self.participant("odd")
+        for label in ("0-3", "0 2", "0_4"):
+            self.assertIn(f"warning: {self.path('odd')}/sub-{label}: left out, because BIDS allows only letters and digits", log)
+        self.assertIn("info: sub-05: no diffusion series that was asked for", log)
+        self.assertEqual(set(commands(log)), {"sub-01"})
+
+    def test_a_folder_that_cannot_be_made_is_found_before_anything_is_computed(self):
+        log = self.bids("raw", "/proc/none", "participant", "--analysis", "tensor", "-w", "never", expect=74)
+        self.assertEqual(log.count("error: "), 1, log)
+        self.assertFalse(os.path.exists(self.path("never")))
+
     def test_the_first_failure_stops_if_asked(self):
         self.truncate("raw/sub-01/dwi/sub-01_dwi.nii.gz")
         self.addCleanup(self.add_series, "raw/sub-01/dwi/sub-01")

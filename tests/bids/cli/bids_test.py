@@ -59,6 +59,10 @@ class Study(BidsJobs):
 
 
 class Participants(Study):
+    def same_files(self, out):
+        """Pages have times and folders in them."""
+        return [name for name in files_below(self.path(out)) if not name.endswith(".html")]
+
     def test_a_broken_subject_does_not_stop_the_others(self):
         self.assertEqual(self.derivatives("out"), sorted(name for stem in self.stems[:2] for name in expected_files(stem)))
         self.assertRegex(self.log, r"error: sub-03: .*sub-03_dwi\.nii\.gz: .*truncated")
@@ -67,12 +71,24 @@ class Participants(Study):
     def test_names_have_the_form_of_bids(self):
         for name in self.derivatives("out"):
             self.assertRegex(name, f"^(?:{NAME.pattern})$")
-        others = [name for name in files_below(self.path("out")) if not name.startswith("sub-")]
+        others = [name for name in files_below(self.path("out")) if not name.startswith(("sub-", "logs/methods/"))]
         self.assertEqual(others, [".bidsignore", "README.md", "dataset_description.json", "logs/CITATION.md"])
+
+    def test_the_log_has_one_line_per_analysis_and_one_per_series(self):
+        self.assertNotIn("next: ", self.log)
+        own = [line for line in self.log.splitlines() if "info: " in line and "sub-01" in line]
+        self.assertEqual(len(own), 5, own)
+        self.assertRegex(own[-1], f"info: sub-01: derivatives of {ANALYSES.replace(',', ', ')} are in {self.path('out')}$")
+
+    def test_a_missing_mask_of_a_complete_result_is_named(self):
+        log = self.bids("raw", "out", "participant", "--analysis", "tensor", "-w", "work", *BRIEF, "--participant-label", "01", expect=2)
+        mask = self.path("pre", self.stems[0] + "_desc-brain_mask.nii.gz")
+        self.assertRegex(log, rf"different study \(inputs\.mask: {mask} in the file, positive mean over b <= \d+ s/mm2 now\)")
 
     def test_a_repeated_command_computes_and_writes_nothing_again(self):
         log = self.bids("raw", "out", *self.words, expect=65)
-        self.assertEqual(log.count("is already complete; nothing to do"), 8)
+        self.assertEqual(log.count("(already complete)"), 8)
+        self.assertEqual([text.count("warning: b is up to 2000") for text in (self.log, log)], [3, 1])  # 1: of the failed one
         before = self.times("out/sub-", "out/dataset", "work/sub-01", "work/sub-02")
         self.assertGreater(len(before), 100)
         self.assertEqual({name: os.stat(self.path(name)).st_mtime_ns for name in before}, before)
@@ -82,7 +98,7 @@ class Participants(Study):
     def test_a_second_computation_on_two_ranks_writes_the_same_bytes(self):
         self.bids("raw", "again/out", *["elsewhere" if word == "work" else word for word in self.words], expect=65, ranks=2)
         self.assertEqual(files_below(self.path("again/out")), files_below(self.path("out")))
-        for name in files_below(self.path("out")):
+        for name in self.same_files("out"):
             self.assertEqual(read(self.path("again/out", name)), read(self.path("out", name)), name)
 
     def test_two_series_at_a_time_write_the_same_bytes_and_keep_their_messages(self):
@@ -93,7 +109,7 @@ class Participants(Study):
         self.assertIn("2 of 3 subjects complete, 1 failed", log)
         of_participants = [name for name in files_below(self.path("out")) if not name.startswith("group_")]
         self.assertEqual(files_below(self.path("children/out")), of_participants)
-        for name in of_participants:
+        for name in self.same_files("children/out"):
             self.assertEqual(read(self.path("children/out", name)), read(self.path("out", name)), name)
         own = read(self.path("children/work", f"{self.stems[1]}.log")).decode()
         self.assertIn("--threads 1 --host-memory 1", own)
@@ -123,6 +139,16 @@ class Participants(Study):
         inherited = read_json(self.path("out", self.stems[0] + "_model-tensor_param-fa_dwimap.json"))["Sources"]
         self.assertIn("bids:raw:dwi.bval", inherited)
 
+    def test_sidecars_have_units_and_the_program_with_its_commit(self):
+        for name in self.derivatives("out"):
+            if name.endswith(("relmat.json", "dwimap.json")):
+                sidecar = read_json(self.path("out", name))
+                self.assertIn(sidecar["Units"], ("1", "mm^2/s", "rad", "arbitrary", "mm", "mm/s^(1/2)", "s^(1/2)"), name)
+                (program,) = sidecar["GeneratedBy"]
+                self.assertEqual(program["Name"], "voxherd")
+                self.assertRegex(program["Description"], "^commit ")
+        self.assertEqual(read_json(self.path("out", self.stems[0] + "_model-tensor_param-fa_dwimap.json"))["Units"], "1")
+
     def test_the_tensor_has_its_order_and_its_axes(self):
         sidecar = read_json(self.path("out", self.stems[1] + "_model-tensor_param-diffusivity_dwimap.json"))
         self.assertEqual(sidecar["OrientationEncoding"], {"EncodingAxis": 3, "Reference": "bvec", "Type": "tensor",
@@ -147,6 +173,24 @@ class Participants(Study):
         for word in ("Diffusion tensors", "ball & stick model with 2 fibres", "Probabilistic streamlines", "Least-cost paths",
                      "60 jumps of burn-in", "10.1016/S0006-3495(94)80775-1"):
             self.assertEqual(text.count(word), 1, word)
+        self.assertRegex(text, r"(?m)^- sub-01, tensor: The image had 11 × 9 × 7 voxels of .* mask sub-01_desc-brain_mask\.nii\.gz\.$")
+
+    def test_the_methods_are_of_all_results_whatever_the_last_call_was(self):
+        before = read(self.path("out/logs/CITATION.md"))
+        self.bids("raw", "out", "participant", "--analysis", "tensor", "-d", "pre", "-w", "work", *BRIEF, expect=65)
+        self.bids("raw", "out", "participant", "--analysis", "tensor", "-d", "pre", "-w", "elsewhere2", "--tensor-options",
+                  "--grad-dev none.nii", expect=66)
+        self.assertEqual(read(self.path("out/logs/CITATION.md")), before)
+
+    def test_the_page_of_a_subject_shows_all_results_and_is_named_in_the_group_table(self):
+        self.assertEqual([name for name in files_below(self.path("out")) if name.endswith(".html")], ["sub-01.html", "sub-02.html"])
+        page = read(self.path("out/sub-02.html")).decode()
+        self.assertIn("<h1>sub-02</h1>", page)
+        for analysis in ANALYSES.split(","):
+            self.assertIn(f">{os.path.basename(self.stems[1])} {analysis}: Run</h2>", page)
+            self.assertIn(f"{os.path.basename(self.stems[1])} {analysis}: Input files</caption>", page)
+        self.bids("raw", "out", "group", "--analysis", ANALYSES, "-w", "work")
+        self.assertEqual([row["page"] for row in read_table(self.path("out/group_dwi.tsv"))], ["sub-01.html", "sub-02.html", "n/a"])
 
     def test_the_group_level_writes_one_row_per_series(self):
         self.bids("raw", "out", "group", "--analysis", ANALYSES, "-w", "work")
@@ -157,6 +201,9 @@ class Participants(Study):
         self.assertEqual([row["connect"] for row in rows], ["complete", "complete", "not started"])
         self.assertTrue(0 < float(rows[0]["tensor_FA"]) < 1)
         self.assertEqual(rows[2]["tensor_FA"], "n/a")
+        self.assertRegex(rows[0]["tensor_FA"], r"^0\.\d{1,7}$")
+        self.assertTrue(int(rows[0]["track_waytotal"]) > 0 and float(rows[0]["connect_cost"]) > 0)
+        self.assertNotIn("track_density", rows[0])
         self.assertEqual(list(read_json(self.path("out/group_dwi.json"))), list(rows[0]))
         table = read(self.path("out/group_dwi.tsv"))
         self.bids("raw", "out", "group", "--analysis", ANALYSES, "-w", "work")
@@ -169,7 +216,7 @@ class Repaired(Study):
     def test_a_repaired_subject_is_computed_and_the_status_is_0(self):
         self.add_series("raw/" + self.stems[2], 3)
         log = self.bids("raw", "out", *self.words)
-        self.assertEqual(log.count("is already complete; nothing to do"), 2)
+        self.assertEqual(log.count("(already complete)"), 2)
         self.assertEqual(self.derivatives("out"), sorted(name for stem in self.stems for name in expected_files(stem)
                                                          if "model-tensor" in name))
 

@@ -111,4 +111,4 @@ class BidsJobs(unittest.TestCase):
 
     @classmethod
     def derivatives(cls, out):
-        return [name for name in files_below(cls.path(out)) if name.startswith("sub-")]
+        return [name for name in files_below(cls.path(out)) if name.startswith("sub-") and "/" in name]

@@ -45,6 +45,10 @@ class Doctor(unittest.TestCase):
         self.assertEqual(about(found, "folder")[0][0], "PROBLEM")
         self.assertIn("/nowhere/results does not exist", about(found, "folder")[0][1])
         self.assertEqual(about(found, "HDF5"), [])
+        found = doctor("/proc", rc=1)  # permitted for root by its mode, but the file system has no files to create
+        self.assertEqual([how for how, _ in about(found, "folder")], ["PROBLEM"])
+        self.assertRegex(about(found, "folder")[0][1], "cannot (create|write into) /proc")
+        self.assertEqual(about(found, "HDF5"), [])
 
     def test_processes_that_do_not_know_each_other(self):
         how, text = about(doctor(rc=1, SLURM_STEP_NUM_TASKS="4"), "MPI")[0]

@@ -238,7 +238,7 @@ class BidsFolder(Exported):
             axis = self.sidecar(middle).get("BootstrapAxis")
             self.assertEqual(axis, 4 if "merged" in middle else None, middle)
         for middle in ("s0", "vfsum"):
-            self.assertEqual(set(self.sidecar(f"param-{middle}_desc-mean")), {"Model"})
+            self.assertEqual(set(self.sidecar(f"param-{middle}_desc-mean")), {"Model", "Units", "GeneratedBy"})
         for middle in ("diffusivity", "dstd"):
             self.assertEqual(self.sidecar(f"param-{middle}_desc-mean")["Units"], "mm^2/s")
 

@@ -555,7 +555,9 @@ class Cohort(ReportJobs):
         words = ["cohort", self.path("cohort.tsv"), "--report", self.path("cohort.html")]
         self.assertEqual(call(*words).returncode, 2)
         self.assertEqual(call(*words, "--run", "1").returncode, 2)
-        self.assertEqual(call(*words, "--overwrite").returncode, 0)
+        done = call(*words, "--overwrite")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(f"{self.path('cohort.html')} written, with its numbers in {self.path('cohort.json')}", done.stderr)
 
 
 class Open(ReportJobs):

@@ -211,6 +211,21 @@ class Estimate(Slurm):
         self.assertEqual(directives(script)["time"], "1-02:03:04")
         self.assertNotIn("mem", directives(script))
 
+    def test_gpus_that_the_program_cannot_use_are_a_warning(self):
+        built = subprocess.run([VOXHERD, "info"], capture_output=True, text=True, timeout=120, check=True).stdout
+        warns = re.search(r"(?m)^CUDA +not built in$", built) is not None
+        self.assertEqual("built without CUDA and will fail there: give --backend cpu" in self.call(*TENSOR).stderr, warns)
+        for words in (["--backend", "cpu"], ["--program", "/opt/voxherd"]):
+            self.assertNotIn("built without CUDA", self.call(*TENSOR, *words).stderr)
+
+    def test_more_devices_than_a_short_computation_needs_are_a_warning(self):
+        done = self.call(*TENSOR, "--nodes", "4")
+        self.assertRegex(done.stderr, r"one GPU would compute this in about 0:0\d; 16 are asked for: "
+                                      "give --nodes 1 --gpus-per-node 1")
+        self.assertIn("one node would compute", self.call(*TENSOR, "--nodes", "4", "--backend", "cpu").stderr)
+        for words in (["--gpus-per-node", "1"], ["--backend", "cpu"]):
+            self.assertNotIn("are asked for", self.call(*TENSOR, *words).stderr)
+
     def test_a_folder_that_chdir_cannot_name_is_a_warning(self):
         folder = os.path.join(self.folder, "a b\nc")
         shutil.copytree(self.subject, folder)

@@ -1,0 +1,72 @@
+// One page per subject, of all its results in the work folder.
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/failure.hpp"
+#include "mpi/result/named_output.hpp"
+#include "src/batch/bids/request.hpp"
+#include "src/io/input_file.hpp"
+#include "src/report/report_pages.hpp"
+#include "src/show/analysis_views.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct named_result {
+  std::string name;  ///< "sub-01_ses-1 tensor"
+  fs::path path;
+};
+
+/// Complete results below a folder, by series and then in the order of the analyses.
+std::vector<named_result> list_results(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code missing;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, missing)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<named_result> results;
+  for (const analysis_views* v : all_analysis_views()) {
+    const std::string ending = fmt::format("_{}.h5", v->analysis);
+    for (const fs::path& file : files) {
+      const std::string name = file.filename().string();
+      if (name.ends_with(ending))
+        results.push_back({name.substr(0, name.size() - ending.size()) + " " + v->analysis, file});
+    }
+  }
+  const auto series = [](const named_result& r) { return r.name.substr(0, r.name.find(' ')); };
+  std::stable_sort(results.begin(), results.end(),
+                   [&](const named_result& a, const named_result& b) { return series(a) < series(b); });
+  return results;
+}
+
+}  // namespace
+
+std::string subject_page(const std::string& subject) { return fmt::format("sub-{}.html", subject); }
+
+void update_subject_page(const bids_request& request, const std::string& subject) {
+  const std::vector<named_result> results = list_results(fs::path(request.work_dir) / ("sub-" + subject));
+  if (results.empty()) return;
+  fs::file_time_type newest = fs::file_time_type::min();
+  for (const named_result& r : results) newest = std::max(newest, fs::last_write_time(r.path));
+  const fs::path path = fs::path(request.out_dir) / subject_page(subject);
+  if (fs::exists(path) && fs::last_write_time(path) >= newest) return;
+  std::vector<std::pair<std::string, report::page>> parts;
+  for (const named_result& r : results) {
+    try {
+      parts.emplace_back(r.name, report::make_result_page(r.path.string()));
+    } catch (const std::exception& e) {
+      spdlog::warn("{} is not in the page of sub-{}: {}", printable(r.path.string()), subject, e.what());
+    }
+  }
+  const report::page page = report::join_pages("sub-" + subject, std::move(parts));
+  write_output({"page", path.string(), true, file_name::implied}, report::write_page(page));
+  // As old as its newest result: a result that another process completed meanwhile is newer.
+  fs::last_write_time(path, newest);
+}
+
+}  // namespace voxherd
