@@ -7,9 +7,6 @@
 #include <iterator>
 #include <string>
 
-#include "core/failure.hpp"
-#include "src/export/export_plan.hpp"
-
 namespace voxherd {
 
 std::vector<double> node_labels(const result_reader& result) {
@@ -55,50 +52,23 @@ std::string matrix_table(const constant& matrix, const region_name_list& names) 
   return text;
 }
 
-namespace {
-
-/// A field in CSV syntax: quoted if it contains a separator or quote.
-std::string field(const std::string& name) {
+std::string csv_field(const std::string& name) {
   if (name.find_first_of(",\"") == std::string::npos) return name;
   std::string doubled;
   for (const char c : name) doubled.append(c == '"' ? 2 : 1, c);
   return fmt::format("\"{}\"", doubled);
 }
 
-/// One row of regions per line, as tck2connectome writes it; with a header line and column if the regions have names.
-std::string matrix_text(const constant& matrix, const region_name_list& regions) {
+std::string matrix_csv(const constant& matrix, const region_name_list& regions) {
   std::string text;
   const std::uint64_t columns = matrix.shape.at(1);
-  for (const std::string& name : regions) text.append(",").append(field(name));
+  for (const std::string& name : regions) text.append(",").append(csv_field(name));
   if (!regions.empty()) text += '\n';
   for (std::size_t i = 0; i < matrix.values.size(); ++i) {
-    if (!regions.empty() && i % columns == 0) text.append(field(regions.at(i / columns))).append(",");
+    if (!regions.empty() && i % columns == 0) text.append(csv_field(regions.at(i / columns))).append(",");
     text += matrix_number(matrix.values[i]) + ((i + 1) % columns == 0 ? '\n' : ',');
   }
   return text;
 }
-
-/// Every matrix of the result's connectome as NAME.csv, and nodes.tsv, which describes the rows and columns.
-export_plan plan_csv_folder(const result_volumes& volumes) {
-  export_plan plan;
-  const region_name_list regions = given_region_names(volumes.result());
-  for (const constant& c : volumes.result().constants()) {
-    if (c.group != "connectome") continue;
-    if (c.name == "labels") plan.texts.push_back({"nodes.tsv", node_table(volumes.result(), regions)});
-    if (c.shape.size() == 2) plan.texts.push_back({c.name + ".csv", matrix_text(c, regions)});
-  }
-  if (plan.texts.empty())
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("{}: is a result of {} without a connectome; run connect or geodesic with --connectome LABELS",
-                    volumes.result().path(), volumes.result().analysis_name()));
-  return plan;
-}
-
-void export_csv(session& s, const export_settings& settings) { export_folder(s, settings, plan_csv_folder); }
-
-}  // namespace
-
-extern const export_kind csv_export{"csv", "DIR", "the connectome's matrices", false, export_csv};
 
 }  // namespace voxherd
