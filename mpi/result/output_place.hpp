@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "mpi/result/file_names.hpp"
 #include "mpi/result/result_layout.hpp"
@@ -40,6 +41,7 @@ enum class compared_with { full_layout, options };
 /// Where to write a result, and what to do with an existing file.
 struct output_request {
   std::string out;
+  std::string option = "--out";  ///< that names it, for messages
   bool resume = false;
   bool overwrite = false;
   bool is_step = false;  ///< the file of a step, which its command removes at the end: messages say so
@@ -52,6 +54,12 @@ beginning decide_beginning(const output_request& request, const result_layout& w
 
 /// Throws failure (disk) if OUT's folder is missing or not writable, or has less than `bytes` free.
 void check_output_folder(const std::string& out, std::uint64_t bytes);
+
+/// What a step leaves under `out` at any time: OUT, OUT.part, OUT.part.new.
+std::vector<std::string> list_step_files(const std::string& out);
+
+/// Whether the file at `path`, if there is one, is neither a result nor one that was being created. By its first bytes.
+bool is_foreign_file(const std::string& path);
 
 /// Removes what a killed job left of a file that is no longer needed: OUT.part, OUT.part.new, OUT.lock. Does nothing
 /// while a job writes it.

@@ -158,8 +158,9 @@ exit_status computation::run() {
   return settings_.dry_run ? estimate_only() : compute();
 }
 
-/// A dry run: tries the middle of the image.
+/// A dry run: tries the middle of the image. It has nothing to save: a signal ends it at once.
 exit_status computation::estimate_only() {
+  stop_signals::release();
   const result_layout& layout = study_.layout();
   if (input_ != nullptr && !layout.batches.empty()) {
     const batch middle = middle_batch(layout);

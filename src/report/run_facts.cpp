@@ -65,13 +65,15 @@ std::string list_text(const json& object, const char* name) {
   return all;
 }
 
-std::string time_text(const json& summary) {
+std::string time_text(const result_reader& r) {
+  const json& summary = r.summary();
   if (!summary.is_object() || !summary.contains("seconds")) return "";
   std::string steps;
   for (const auto& [name, seconds] : step_times(summary))
     steps += fmt::format("{}{} {:.2f} s", steps.empty() ? "" : ", ", name, seconds);
   if (!steps.empty()) return steps;
-  return fmt::format("{:.4g} s, {:.0f} items/s", summary.value("seconds", 0.0), summary.value("items_per_second", 0.0));
+  return fmt::format("{:.4g} s, {:.0f} {}s/s", summary.value("seconds", 0.0), summary.value("items_per_second", 0.0),
+                     item_name(r));
 }
 
 void add_status(result_draft& d) {
@@ -117,10 +119,8 @@ void describe_run(result_draft& d) {
   add("outcome", outcome(r));
   add("image",
       fmt::format("{} voxels of {:.4g} mm", fmt::join(grid.size, " × "), fmt::join(grid.voxel_size_mm, " × ")));
-  add("items", r.point_offsets().empty()
-                   ? std::to_string(r.item_voxels().size())
-                   : fmt::format("{} with {}", r.item_voxels().size(), counted(r.point_count(), "point")));
-  add("time", time_text(r.summary()));
+  add("contents", describe_items(r));
+  add("time", time_text(r));
   add("start", value_text(p, "start_time"));
   add("ranks", value_text(p, "ranks"));
   add("devices", device_text(p.is_object() ? p.value("devices", json()) : json()));

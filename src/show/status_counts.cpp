@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "core/failure.hpp"
+#include "core/text.hpp"
 #include "kernels/portable/voxel_status.hpp"
 
 namespace voxherd {
@@ -29,6 +30,25 @@ std::string describe_status(std::size_t code, std::uint64_t count, std::uint64_t
                        code);
   return fmt::format("{} of {} voxels not fitted: {} (status {}); their outputs are 0", count, items, text.meaning,
                      code);
+}
+
+std::string item_name(const result_reader& result) {
+  if (!result.point_offsets().empty()) return "fibre";
+  const auto& outputs = result.outputs();
+  const bool has_maps = std::any_of(outputs.begin(), outputs.end(),
+                                    [](const output_spec& o) { return o.layout == output_layout::volume; });
+  return has_maps ? "voxel" : "row";
+}
+
+std::string describe_items(const result_reader& result) {
+  const std::string name = item_name(result), items = counted(result.item_voxels().size(), name);
+  if (!result.point_offsets().empty()) return items + " with " + counted(result.point_count(), "point");
+  if (name != "voxel") return items;
+  for (const constant& c : result.constants())
+    if (c.group == "streamlines" && c.name == "mask_voxels" && c.values.size() == 1)
+      return fmt::format("{} in the mask ({} with their neighbours)",
+                         counted(static_cast<std::uint64_t>(c.values.front()), name), result.item_voxels().size());
+  return items + " in the mask";
 }
 
 bool has_status_map(const result_reader& result) {

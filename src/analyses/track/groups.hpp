@@ -1,8 +1,19 @@
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "core/analysis.hpp"
 #include "core/step_outputs.hpp"
-#include "src/analyses/track/tracts.hpp"
+#include "kernels/portable/output_arrays.hpp"
+#include "mpi/comm/session.hpp"
+#include "mpi/run/estimate.hpp"
+#include "mpi/run/known_result.hpp"
+#include "mpi/run/steps.hpp"
+#include "src/analyses/track/inputs.hpp"
 
 namespace voxherd {
 
@@ -55,7 +66,7 @@ struct group_outputs {
 };
 
 /// The step that draws the streamlines: items are groups of them, with one row of integer counts each.
-class streamline_groups final : public analysis {
+class streamline_groups final : public analysis, public divisible_items {
  public:
   streamline_groups(const track_inputs& inputs, const device& d)
       : inputs_(inputs), device_(d), voxels_(inputs.plan.groups(), no_voxel) {}
@@ -65,8 +76,10 @@ class streamline_groups final : public analysis {
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::vector<output_spec> outputs() const override { return output_specs<group_outputs>(inputs_); }
   std::size_t device_bytes_per_item() const override { return output_bytes_per_item<group_outputs>(inputs_); }
-  std::unique_ptr<batch_runner> make_runner() const override;
+  std::unique_ptr<batch_runner> make_runner() const override { return make_probe(inputs_.plan.per_group); }
   std::uint64_t max_items_per_batch() const override;
+  std::uint64_t parts_of_item(std::uint64_t) const override { return inputs_.plan.per_group; }
+  std::unique_ptr<batch_runner> make_probe(std::uint64_t streamlines) const override;
 
  private:
   const track_inputs& inputs_;
@@ -96,7 +109,7 @@ struct tract_group_outputs {
 };
 
 /// The step that draws the streamlines of all tracts: items are groups of them.
-class tract_groups final : public analysis {
+class tract_groups final : public analysis, public divisible_items {
  public:
   tract_groups(const tract_inputs& inputs, const device& d)
       : inputs_(inputs), device_(d), voxels_(inputs.groups(), no_voxel) {}
@@ -110,11 +123,100 @@ class tract_groups final : public analysis {
   }
   std::unique_ptr<batch_runner> make_runner() const override;
   std::uint64_t max_items_per_batch() const override { return 16; }
+  std::uint64_t parts_of_item(std::uint64_t group) const override { return inputs_.run_with(group).plan.per_group; }
+  std::unique_ptr<batch_runner> make_probe(std::uint64_t streamlines) const override;
 
  private:
   const tract_inputs& inputs_;
   device device_;
   std::vector<std::uint64_t> voxels_;
 };
+
+/// Sums over all groups of streamlines; on rank 0.
+struct track_sums {
+  std::vector<std::uint64_t> density, length;   ///< by place; length: in steps
+  std::vector<std::uint64_t> accepted;          ///< by seed
+  std::vector<std::uint64_t> hits, hit_length;  ///< (region, region), or (seed, target)
+  std::vector<std::uint64_t> directions;        ///< by place, as track::counters has them
+  std::uint64_t walked = 0;
+
+  std::uint64_t all_accepted() const;
+};
+
+/// Number of a group, and its bits as track::counters has them.
+using group_bits = std::pair<std::uint64_t, std::vector<std::uint32_t>>;
+
+/// Adds up the groups whose batches this rank receives, in any order.
+class group_collector {
+ public:
+  explicit group_collector(const track_inputs& in);
+  /// A batch of streamline_groups.
+  void add(const batch& groups, std::span<const std::span<const std::byte>> outputs);
+  /// Of all ranks. Collective; once.
+  track_sums gather(const session& s);
+  /// Of this rank's groups, in any order.
+  const std::vector<group_bits>& accepted_bits() const { return accepted_bits_; }
+
+ private:
+  const track_inputs& in_;
+  output_choice<group_outputs> chosen_;
+  track_sums own_;
+  std::vector<group_bits> accepted_bits_;
+};
+
+void log_sums(const track_sums& sums, const track_inputs& in, const device& d);
+
+/// The result: maps over `voxels`, the voxels of all places in increasing order, and constants.
+std::vector<known_output> make_track_maps(const track_sums& sums, const track_inputs& in,
+                                          const std::vector<std::uint64_t>& voxels);
+std::vector<constant> make_track_constants(const track_sums& sums, const track_inputs& in);
+
+/// Sums over all groups of each tract; on rank 0.
+struct tract_sums {
+  std::vector<std::vector<std::uint64_t>> density, length;  ///< by tract and place; length: in steps
+  std::vector<std::uint64_t> accepted, started;
+  std::uint64_t walked = 0;
+};
+
+/// The same for tract_groups.
+class tract_collector {
+ public:
+  explicit tract_collector(const tract_inputs& in);
+  void add(const batch& groups, std::span<const std::span<const std::byte>> outputs);
+  tract_sums gather(const session& s);
+
+ private:
+  const tract_inputs& in_;
+  output_choice<tract_group_outputs> chosen_;
+  tract_sums own_;
+};
+
+void log_sums(const tract_sums& sums, const tract_inputs& in, const device& d);
+std::vector<known_output> make_tract_maps(const tract_sums& sums, const tract_inputs& in,
+                                          const std::vector<std::uint64_t>& voxels);
+std::vector<constant> make_tract_constants(const tract_sums& sums, const tract_inputs& in);
+
+/// Outputs with default options, for the help text.
+std::vector<output_spec> track_outputs();
+
+/// Why no streamline counts: how many of some of them, drawn again in host memory, meet each mask.
+std::string describe_met_masks(const track::track_input& view, const std::vector<std::string>& include_names,
+                               int threads);
+
+/// Accepted streamlines whose points are written.
+struct kept_streamlines {
+  std::vector<std::uint64_t> numbers;  ///< increasing
+  std::vector<std::uint64_t> offsets;  ///< of their points
+};
+
+/// Up to in.max_kept accepted streamlines at even distances in their order, which does not depend on groups and ranks.
+/// `own`: the bits of the groups that this rank received. Collective; the same on every rank.
+std::vector<std::uint64_t> choose_streamlines(const session& s, const std::vector<group_bits>& own,
+                                              const track_inputs& in);
+
+/// Adds the steps that draw the kept streamlines again, in host memory: how many points each has, and what they are.
+/// They are written to `file`.
+void add_streamline_steps(const session& s, const std::string& file, const std::shared_ptr<kept_streamlines>& kept,
+                          const track_inputs& in, const device& d, step_list& steps);
 
 }  // namespace voxherd

@@ -76,4 +76,21 @@ void add_size_step(const session& s, const std::string& name, const std::string&
 void add_matrix_steps(const session& s, const seed_matrix& matrix, const track_inputs& in, const device& d,
                       step_list& steps);
 
+/// FSL's matrix 3: pairs of voxels that streamlines connect, of one mask or of two.
+struct pair_matrix {
+  seed_matrix rows;     ///< the mask of the rows, and of the columns unless they have their own
+  seed_matrix columns;  ///< the other mask; without voxels if there is none
+
+  bool has_own_columns() const { return !columns.voxels.empty(); }
+  const seed_matrix& column_mask() const { return has_own_columns() ? columns : rows; }
+};
+
+/// The voxels of a mask (--target3) that streamlines connect with each other, or with those of another mask
+/// (--target3-columns), each pair once per streamline. Collective. Throws failure.
+pair_matrix make_pair_matrix(const session& s, const track_request& request, track_inputs& in);
+
+/// Adds the steps: pairs of each group of streamlines, sorted and added up; the sums of all groups; the file.
+void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inputs& in, const device& d,
+                    step_list& steps);
+
 }  // namespace voxherd

@@ -22,9 +22,10 @@ namespace fs = std::filesystem;
 
 /// The name with its extension, or "" if there is no such image.
 std::string find_mask_image(const std::string& name) {
-  if (is_nifti_name(name)) return fs::exists(name) ? name : "";
+  std::error_code missing;  // also a name that is too long
+  if (is_nifti_name(name)) return fs::exists(name, missing) ? name : "";
   for (const char* ending : {".nii.gz", ".nii"})
-    if (fs::exists(name + ending)) return name + ending;
+    if (fs::exists(name + ending, missing)) return name + ending;
   return "";
 }
 
@@ -64,7 +65,11 @@ std::vector<std::string> read_list(const std::string& path, const char* option) 
     refuse_surface(line, option);
     std::string found = find_mask_image(line);
     if (found.empty()) found = find_mask_image((fs::path(path).parent_path() / line).string());
-    images.push_back(found.empty() ? line : found);
+    if (found.empty())
+      throw failure(exit_status::missing_input,
+                    fmt::format("--{}: {} lists \"{}\": no such file, expected one image per line", option,
+                                printable(path), printable(line)));
+    images.push_back(found);
   }
   if (images.empty())
     throw failure(exit_status::bad_data,
@@ -79,7 +84,8 @@ std::vector<std::string> find_mask_files(const std::vector<std::string>& names, 
   for (const std::string& name : names) {
     refuse_surface(name, option);
     const std::string image = find_mask_image(name);
-    if (!image.empty() || is_nifti_name(name) || !fs::is_regular_file(name)) {
+    std::error_code missing;
+    if (!image.empty() || is_nifti_name(name) || !fs::is_regular_file(name, missing)) {
       files.push_back(image.empty() ? name : image);
       continue;
     }
