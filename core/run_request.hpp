@@ -34,6 +34,7 @@ struct run_estimate {
   double device_bytes = 0, free_device_bytes = 0;  ///< 0 if the device is the host
   double disk_bytes = 0;
   std::uint64_t probed_items = 0;  ///< computed on rank 0's device, in probe_seconds; 0: none
+  double probed_part = 1;          ///< computed part of each of them
   double probe_seconds = 0;        ///< the fastest of several tries
   double mean_seconds = 0;   ///< mean time of the tries: longer than the fastest where other programs use the machine
   double load_per_core = 0;  ///< programs that ran on rank 0's host in the minute before, per core

@@ -71,15 +71,51 @@ struct quick_pack {
   }
 };
 
+/// Sums of comparisons, so that the loop uses SIMD.
+packed_values look_at(std::span<const float> polar, std::span<const float> azimuth, std::span<const float> fraction,
+                      float first_polar) {
+  constexpr float turn = 6.2831855f, rounding = 1e-3f;
+  std::uint32_t lost_polar = 0, lost_azimuth = 0, lost_fraction = 0, wide_polar = 0, wide_azimuth = 0, no_share = 0,
+                unequal = 0, changes = 0;
+  for (std::size_t i = 0; i < polar.size(); ++i) {
+    const float p = polar[i], a = azimuth[i], f = fraction[i];
+    lost_polar += std::abs(p) <= largest_sample ? 0 : 1;
+    lost_azimuth += std::abs(a) <= largest_sample ? 0 : 1;
+    lost_fraction += std::abs(f) <= largest_sample ? 0 : 1;
+    wide_polar += std::abs(p) > turn ? 1 : 0;
+    wide_azimuth += std::abs(a) > turn ? 1 : 0;
+    no_share += (f < -rounding) | (f > 1 + rounding) ? 1 : 0;
+    unequal += p != a ? 1 : 0;
+    changes += p != first_polar ? 1 : 0;
+  }
+  return {polar.size(), {lost_polar, lost_azimuth, lost_fraction}, {wide_polar, wide_azimuth}, no_share, unequal,
+          changes};
+}
+
+#pragma omp declare reduction(+ : packed_values : omp_out += omp_in)
+
 }  // namespace
 
-void pack_fibres(std::span<const float> polar, std::span<const float> azimuth, std::span<const float> fraction,
-                 packed_fibre* packed, std::size_t stride, int threads) {
+packed_values& packed_values::operator+=(const packed_values& other) {
+  values += other.values;
+  for (std::size_t i = 0; i < not_finite.size(); ++i) not_finite[i] += other.not_finite[i];
+  for (std::size_t i = 0; i < wide.size(); ++i) wide[i] += other.wide[i];
+  no_share += other.no_share;
+  unequal += other.unequal;
+  changes += other.changes;
+  return *this;
+}
+
+packed_values pack_fibres(std::span<const float> polar, std::span<const float> azimuth, std::span<const float> fraction,
+                          packed_fibre* packed, std::size_t stride, int threads) {
   constexpr std::size_t size = quick_pack::size;
   const auto blocks = static_cast<std::ptrdiff_t>((polar.size() + size - 1) / size);
-#pragma omp parallel for num_threads(threads)
+  packed_values seen;
+#pragma omp parallel for num_threads(threads) reduction(+ : seen)
   for (std::ptrdiff_t block = 0; block < blocks; ++block) {
     const std::size_t first = static_cast<std::size_t>(block) * size, count = std::min(size, polar.size() - first);
+    seen += look_at(polar.subspan(first, count), azimuth.subspan(first, count), fraction.subspan(first, count),
+                    polar.front());
     quick_pack quick;
     quick.compute(&polar[first], &azimuth[first], count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -92,6 +128,18 @@ void pack_fibres(std::span<const float> polar, std::span<const float> azimuth, s
                                        static_cast<double>(fraction[at]));
     }
   }
+  return seen;
+}
+
+std::uint64_t count_overfull(const packed_fibre* packed, std::size_t count, std::size_t stride, std::size_t fibres) {
+  constexpr std::uint32_t most = fraction_unit + fraction_unit / 100;
+  std::uint64_t overfull = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t sum = 0;
+    for (std::size_t k = 0; k < fibres; ++k) sum += packed[i * stride + k].fraction;
+    overfull += sum > most ? 1 : 0;
+  }
+  return overfull;
 }
 
 void reduce_pairs(std::vector<pair_entry>& entries) {

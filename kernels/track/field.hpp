@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -160,9 +161,24 @@ struct seed {
   std::uint32_t region;  ///< number of its region in a connectome, from 1; else 0
 };
 
-/// Packs the directions and fractions of `count` fibres. An angle of exactly 0 marks a voxel without samples, as in
-/// FSL's files, and gives zeros. Angles may have any size.
-void pack_fibres(std::span<const float> polar, std::span<const float> azimuth, std::span<const float> fraction,
-                 packed_fibre* packed, std::size_t stride, int threads);
+/// What values were packed: how many, and how many cannot be samples.
+struct packed_values {
+  std::uint64_t values = 0;                   ///< of each kind
+  std::array<std::uint64_t, 3> not_finite{};  ///< polar angles, azimuths, fractions: NaN, or above largest_sample
+  std::array<std::uint64_t, 2> wide{};        ///< polar angles, azimuths beyond a full turn
+  std::uint64_t no_share = 0;                 ///< fractions outside 0 to 1, beyond rounding
+  std::uint64_t unequal = 0;                  ///< azimuths that differ from their polar angle
+  std::uint64_t changes = 0;                  ///< polar angles that differ from the first one
+  packed_values& operator+=(const packed_values& other);
+};
+constexpr float largest_sample = 1e6f;
+
+/// Packs the directions and fractions of fibres. An angle of exactly 0 marks a voxel without samples, as in FSL's
+/// files, and gives zeros. Angles may have any size.
+packed_values pack_fibres(std::span<const float> polar, std::span<const float> azimuth, std::span<const float> fraction,
+                          packed_fibre* packed, std::size_t stride, int threads);
+
+/// Of `count` samples, `stride` apart, those whose fractions add up to more than 1, beyond rounding.
+std::uint64_t count_overfull(const packed_fibre* packed, std::size_t count, std::size_t stride, std::size_t fibres);
 
 }  // namespace voxherd::track

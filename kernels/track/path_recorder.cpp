@@ -11,10 +11,12 @@ namespace {
 
 using points = std::vector<std::array<float, 3>>;
 
+std::array<float, 3> point_of(const walker& w) { return {w.position(0), w.position(1), w.position(2)}; }
+
 /// Adds the walker's point to its half, unless it has it or the point does not belong to it.
 void keep_point(const walker& w, std::array<points, 2>& halves) {
   points& half = halves[static_cast<std::size_t>(w.half())];
-  if (static_cast<std::size_t>(w.point()) == half.size()) half.push_back({w.position(0), w.position(1), w.position(2)});
+  if (static_cast<std::size_t>(w.point()) == half.size()) half.push_back(point_of(w));
 }
 
 }  // namespace
@@ -46,22 +48,42 @@ void path_recorder::record(std::uint64_t number, streamline_path& path) {
     if (halves[h].empty()) halves[h].push_back(halves[1 - h].front());
     path.steps[h] = static_cast<std::int32_t>(halves[h].size() - 1);
     for (const auto& p : halves[h])
-      if (const std::uint32_t region = region_at(p); region != 0 && region != from.region) path.regions[h] = region;
+      if (const std::uint32_t region = marks_at(p) >> mark::region; region != 0 && region != from.region)
+        path.regions[h] = region;
   }
   path.points.assign(halves[0].rbegin(), halves[0].rend());
   path.points.insert(path.points.end(), halves[1].begin() + 1, halves[1].end());
 }
 
-std::uint32_t path_recorder::region_at(const std::array<float, 3>& point) const {
+met_masks path_recorder::find_masks(std::uint64_t number) {
+  walker w(field_, how_, visits_.table(), cells_.table());
+  const seed& from = seeds_[number / per_seed_];
+  met_masks met;
+  std::array<std::int32_t, 2> points{};  // of each half; one that ends the half need not belong to it
+  w.begin(from, static_cast<std::uint32_t>(number % per_seed_), 0, {});
+  while (w.advance()) {
+    std::int32_t& known = points[static_cast<std::size_t>(w.half())];
+    if (w.point() != known) continue;
+    const std::uint32_t marks = marks_at(point_of(w));
+    met.exclude |= (marks & mark::exclude) != 0 && (known > 0 || !how_.ignore_first_step);
+    if (known++ == 0) continue;  // the start passes no mask
+    met.includes |= marks >> mark::first_include & ((1u << how_.includes) - 1);
+    const std::uint32_t region = marks >> mark::region;
+    met.other_region |= region != 0 && region != from.region;
+  }
+  return met;
+}
+
+std::uint32_t path_recorder::marks_at(const std::array<float, 3>& point) const {
   const float p[3] = {point[0], point[1], point[2]};
-  if (field_.space.voxels != nullptr) return field_.space.find(p).marks >> mark::region;
+  if (field_.space.voxels != nullptr) return field_.space.find(p).marks;
   std::size_t at = 0;
   for (int d = 2; d >= 0; --d) {
     const auto voxel = static_cast<std::int32_t>(std::floor(p[d] + 0.5f));
     if (voxel < 0 || voxel >= field_.size[d]) return 0;
     at = at * static_cast<std::size_t>(field_.size[d]) + static_cast<std::size_t>(voxel);
   }
-  return field_.voxels[at].marks >> mark::region;
+  return field_.voxels[at].marks;
 }
 
 }  // namespace voxherd::track

@@ -17,6 +17,13 @@ struct streamline_path {
   std::array<std::uint32_t, 2> regions{};  ///< number of the last other region on each half; 0: none
 };
 
+/// What a streamline meets on both halves, whether they count or not.
+struct met_masks {
+  std::uint32_t includes = 0;  ///< one bit per include mask
+  bool exclude = false;        ///< an exclude mask
+  bool other_region = false;   ///< another region than the seed's
+};
+
 /// Draws chosen streamlines again and keeps their points. In host memory; used by one thread.
 class path_recorder {
  public:
@@ -25,9 +32,11 @@ class path_recorder {
 
   /// The streamline with this number; without points if it is rejected.
   void record(std::uint64_t number, streamline_path& path);
+  /// What the streamline with this number meets, accepted or not.
+  met_masks find_masks(std::uint64_t number);
 
  private:
-  std::uint32_t region_at(const std::array<float, 3>& point) const;
+  std::uint32_t marks_at(const std::array<float, 3>& point) const;
 
   field_view field_;
   walk_settings how_;

@@ -9,10 +9,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <span>
+#include <string_view>
 
 #include "core/failure.hpp"
 #include "core/text.hpp"
@@ -20,6 +23,7 @@
 #include "mpi/result/named_output.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/same_study.hpp"
+#include "mpi/result/table_checksum.hpp"
 
 namespace voxherd {
 
@@ -91,9 +95,31 @@ output_lock::output_lock(const std::string& out) : path_(out + ".lock") {
               path_));
     }
     // The previous job may have removed the file between open and flock; then this lock protects nothing.
-    if (same_file(file_, path_)) return;
+    if (same_file(file_, path_)) break;
     close(file_);
   }
+  struct stat status {};
+  if (fstat(file_, &status) == 0 && status.st_size > 0) {
+    close(file_);
+    throw failure(
+        exit_status::usage,
+        fmt::format("--out {}: {} is not empty, so it is no lock of voxherd; move it, or choose another --out", out,
+                    path_));
+  }
+}
+
+std::optional<std::string> find_foreign_file(const std::string& out) {
+  std::error_code ignored;
+  for (const char* ending : {"", ".part", ".part.new"}) {
+    if (!fs::is_regular_file(out + ending, ignored)) continue;
+    std::array<char, result_mark.size()> first{};
+    (void)disk_file(out + ending).read(0, std::as_writable_bytes(std::span(first)));
+    const bool has_content = first != decltype(first){};  // zeros: nothing is written yet
+    if (has_content && std::string_view(first.data(), first.size()) != result_mark) return out + ending;
+  }
+  const std::string lock = out + ".lock";
+  if (fs::is_regular_file(lock, ignored) && fs::file_size(lock, ignored) > 0) return lock;
+  return std::nullopt;
 }
 
 output_lock::~output_lock() {
@@ -106,11 +132,11 @@ beginning decide_beginning(const output_request& request, const result_layout& w
   const std::string& out = request.out;
   const std::string part = unfinished_path(out);
   const bool has_part = fs::exists(part), has_out = fs::exists(out);
-  check_not_kept({"--out", out}, list_inputs(wanted.provenance));
+  check_not_kept({request.option, out}, list_inputs(wanted.provenance));
   if (request.resume && has_part && has_out && !request.overwrite) {
-    throw failure(exit_status::usage, fmt::format("--out {} exists, and {} was left by a stopped run; add --overwrite "
+    throw failure(exit_status::usage, fmt::format("{} {} exists, and {} was left by a stopped run; add --overwrite "
                                                   "to continue it and replace {}, or remove one of them",
-                                                  out, part, out));
+                                                  request.option, out, part, out));
   }
   if (request.resume && has_part) {
     try {
@@ -134,12 +160,12 @@ beginning decide_beginning(const output_request& request, const result_layout& w
   }
   if (has_out) {
     throw failure(exit_status::usage,
-                  fmt::format("--out {} exists; --overwrite replaces it, or choose another name", out));
+                  fmt::format("{} {} exists; --overwrite replaces it, or choose another name", request.option, out));
   }
   if (has_part) {
     throw failure(exit_status::usage,
-                  fmt::format("--out {}: {} was left by a stopped run; --resume continues it, --overwrite starts again",
-                              out, part));
+                  fmt::format("{} {}: {} was left by a stopped run; --resume continues it, --overwrite starts again",
+                              request.option, out, part));
   }
   return beginning::fresh;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "mpi/result/file_names.hpp"
@@ -40,6 +41,7 @@ enum class compared_with { full_layout, options };
 /// Where to write a result, and what to do with an existing file.
 struct output_request {
   std::string out;
+  std::string option = "--out";  ///< that names it, for messages
   bool resume = false;
   bool overwrite = false;
   bool is_step = false;  ///< the file of a step, which its command removes at the end: messages say so
@@ -52,6 +54,10 @@ beginning decide_beginning(const output_request& request, const result_layout& w
 
 /// Throws failure (disk) if OUT's folder is missing or not writable, or has less than `bytes` free.
 void check_output_folder(const std::string& out, std::uint64_t bytes);
+
+/// A file under one of the names that a run into `out` uses which no run wrote: by its first bytes neither a result nor
+/// one that was being created, or a lock that is not empty.
+std::optional<std::string> find_foreign_file(const std::string& out);
 
 /// Removes what a killed job left of a file that is no longer needed: OUT.part, OUT.part.new, OUT.lock. Does nothing
 /// while a job writes it.

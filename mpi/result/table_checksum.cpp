@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view block_text =
     "voxherd result 1\nHDF5 begins at byte 4096; before it, a checksum of its tables\n";
+static_assert(block_text.starts_with(result_mark));
 constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
 
 /// Bytes of the file with values of a dataset.

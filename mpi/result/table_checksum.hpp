@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "mpi/result/hdf5_handle.hpp"
 
@@ -12,6 +13,8 @@ namespace voxherd {
 /// tables: of all bytes of the file that are not values of datasets. In damaged tables HDF5 1.10 frees pointers that it
 /// never set, or loops for ever, so that the checksum is compared before HDF5 opens the file.
 inline constexpr std::uint64_t user_block_bytes = 4096;
+/// It begins with this.
+inline constexpr std::string_view result_mark = "voxherd result";
 
 /// Throws failure (bad_data) if the tables of a result are not those that were written, or if the file is not a result;
 /// disk. Reads only the tables, without HDF5. A process that was killed within change_tables() leaves a file that is

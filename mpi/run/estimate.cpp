@@ -19,7 +19,7 @@ namespace voxherd {
 
 namespace {
 
-constexpr std::uint64_t first_probed_items = 64;
+constexpr std::uint64_t first_probed_items = 64, first_probed_parts = 16, first_probed_parts_on_gpu = 1 << 14;
 constexpr int max_tries = 100;
 // A shorter probe would mostly measure how threads are started.
 constexpr double min_probe_seconds = 0.03;
@@ -30,12 +30,15 @@ struct probe_times {
   double fastest = std::numeric_limits<double>::max(), mean = 0;
 };
 
-probe_times time_probe(analysis& a, const device_hooks& device, const result_layout& layout, batch probe) {
+/// `parts`: of each item; 0 for all.
+probe_times time_probe(analysis& a, const device_hooks& device, const result_layout& layout, batch probe,
+                       std::uint64_t parts) {
   work_slot slot = make_slot(a, device, largest_room({&probe, 1}, layout.point_offsets), layout.point_offsets);
   slot.items = probe;
   if (item_input* input = a.input()) input->load(probe, slot.input_rows());
   if (device.enter_thread) device.enter_thread();
-  const std::unique_ptr<batch_runner> runner = a.make_runner();
+  const std::unique_ptr<batch_runner> runner =
+      parts > 0 ? dynamic_cast<const divisible_items&>(a).make_probe(parts) : a.make_runner();
   probe_times times;
   double all = 0;
   for (int turn = 0; turn < 2 || (all < 0.3 && turn < max_tries); ++turn) {
@@ -83,18 +86,30 @@ void add_time(analysis& a, const device_hooks& device, const result_layout& layo
               std::uint64_t pending_items, run_estimate& e) {
   // A few items do not fill a GPU.
   batch probe = middle_batch(layout);
+  const bool on_host = device.free_bytes == 0;
   const std::uint64_t all_items = probe.item_count;
-  if (device.free_bytes == 0) probe.item_count = std::min(all_items, first_probed_items);
-  e.load_per_core = load_per_core();
-  probe_times times = time_probe(a, device, layout, probe);
-  while (times.fastest < min_probe_seconds && probe.item_count < all_items) {
-    probe.item_count = std::min(all_items, 4 * probe.item_count);
-    times = time_probe(a, device, layout, probe);
+  if (on_host) probe.item_count = std::min(all_items, first_probed_items);
+  std::uint64_t parts = 0, all_parts = 0;
+  if (const auto* divisible = dynamic_cast<const divisible_items*>(&a); divisible != nullptr) {
+    probe.item_count = 1;
+    all_parts = divisible->parts_of_item(probe.first_item);
+    parts = std::min(all_parts, on_host ? first_probed_parts : first_probed_parts_on_gpu);
   }
+  e.load_per_core = load_per_core();
+  probe_times times = time_probe(a, device, layout, probe, parts);
+  while (times.fastest < min_probe_seconds && (parts < all_parts || probe.item_count < all_items)) {
+    if (parts < all_parts) {
+      parts = std::min(all_parts, 4 * parts);
+    } else {
+      probe.item_count = std::min(all_items, 4 * probe.item_count);
+    }
+    times = time_probe(a, device, layout, probe, parts);
+  }
+  if (all_parts > 0) e.probed_part = static_cast<double>(parts) / static_cast<double>(all_parts);
   e.probe_seconds = times.fastest;
   e.mean_seconds = std::max(times.fastest, times.mean);
   e.probed_items = probe.item_count;
-  const double seconds_per_item = e.probe_seconds / static_cast<double>(probe.item_count);
+  const double seconds_per_item = e.probe_seconds / (static_cast<double>(probe.item_count) * e.probed_part);
   e.run_seconds = e.seconds = seconds_per_item * static_cast<double>(pending_items) / ranks;
 }
 
@@ -186,9 +201,10 @@ std::string hint_text(const run_estimate& e) {
 
 std::string time_text(const run_estimate& e) {
   if (e.probed_items == 0) return "";
-  std::string text =
-      fmt::format("time         {}{} ({} took {:.3g} s on rank 0)\n", e.step.empty() ? "" : e.step + ": ",
-                  time_range(e, e.run_seconds), counted(e.probed_items, e.item), e.probe_seconds);
+  std::string text = fmt::format("time         {}{} ({}{} took {:.3g} s on rank 0)\n",
+                                 e.step.empty() ? "" : e.step + ": ", time_range(e, e.run_seconds),
+                                 e.probed_part < 1 ? fmt::format("{:.2g} % of ", 100 * e.probed_part) : "",
+                                 counted(e.probed_items, e.item), e.probe_seconds);
   text += later_text(e);
   if (e.load_per_core > busy_load_per_core)
     text += fmt::format(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -8,6 +9,16 @@
 #include "mpi/run/run.hpp"
 
 namespace voxherd {
+
+/// An analysis with items so large that a dry run computes only a part of one.
+class divisible_items {
+ public:
+  virtual ~divisible_items() = default;
+  /// Parts of about equal work.
+  virtual std::uint64_t parts_of_item(std::uint64_t item) const = 0;
+  /// As analysis::make_runner(), but only so many parts of each item are computed.
+  virtual std::unique_ptr<batch_runner> make_probe(std::uint64_t parts) const = 0;
+};
 
 /// Memory, disk and time of the run; the time is measured with one small batch on rank 0's device, whose result is
 /// discarded. Collective; the numbers are those of rank 0.

@@ -19,6 +19,7 @@ class warning_list;
 
 /// The user's request, and what its analysis adds.
 struct run_settings : run_request {
+  std::string out_option = "--out";   ///< that names `out`, for messages
   nlohmann::json configuration = {};  ///< options that change the result; stored, and compared on --resume
   nlohmann::json provenance = {};     ///< version, command line, inputs with checksums, image header
   std::string export_words = {};      ///< after `voxherd export OUT --to` in the last line; "" to choose by content

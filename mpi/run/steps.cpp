@@ -16,12 +16,18 @@ namespace voxherd {
 namespace {
 
 /// The settings of a step but the last, which writes `file`.
-run_settings step_settings(const run_settings& settings, const std::string& name, const std::string& file) {
+run_settings step_settings(const run_settings& settings, const std::string& name, const std::string& option,
+                           const std::string& file) {
   run_settings step = settings;
   step.out = file;
+  step.out_option = option;
   step.json.clear();
   if (!settings.trace.empty()) step.trace = settings.trace + "." + name;
   return step;
+}
+
+std::string intermediate_file(const run_settings& settings, const std::string& step) {
+  return settings.out + "." + step;
 }
 
 /// Whether an earlier job has completed this step, which is computed again because it leaves no complete file, and has
@@ -56,14 +62,15 @@ void step_list::work(const std::string& name, std::function<void(json_values&)> 
 }
 
 void step_list::run(const std::string& name, maker make, reader after) {
-  run_into("", "", name, std::move(make), std::move(after));
+  run_into("--out", "", "", name, std::move(make), std::move(after));
 }
 
-void step_list::run_into(const std::string& file, const std::string& analysis, const std::string& name, maker make,
-                         reader after) {
+void step_list::run_into(const std::string& option, const std::string& file, const std::string& analysis,
+                         const std::string& name, maker make, reader after) {
   step s;
   s.name = name;
   s.make = std::move(make);
+  s.option = option;
   s.kept_file = file;
   s.analysis = analysis;
   s.after = std::move(after);
@@ -101,6 +108,34 @@ run_estimate step_list::predict_after(const step& estimated, run_estimate found)
   return found;
 }
 
+void step_list::check_file_names(const run_settings& settings) const {
+  std::vector<named_output> results{{"--out", settings.out}};
+  std::vector<kept_file> temporary;
+  for (const step& each : steps_) {
+    if (each.is_kept()) results.push_back({each.option, each.kept_file});
+    if (!each.is_intermediate()) continue;
+    const std::string file = intermediate_file(settings, each.name);
+    if (const auto foreign = find_foreign_file(file))
+      throw failure(exit_status::usage,
+                    fmt::format("{} exists and is no file of voxherd; --out {} needs this name for a temporary file; "
+                                "move it, or choose another --out",
+                                *foreign, settings.out));
+    for (kept_file& path : list_result_files("--out", file)) {
+      path.role = "a temporary file of --out";
+      temporary.push_back(std::move(path));
+    }
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    check_not_kept(results[i], temporary);
+    for (std::size_t j = 0; j < results.size(); ++j)
+      if (j != i) check_not_kept(results[i], list_result_files(results[j].option, results[j].path));
+    for (const named_output& text : {json_output(settings), trace_output(settings)}) {
+      check_not_kept(text, list_result_files(results[i].option, results[i].path));
+      check_not_kept(text, temporary);
+    }
+  }
+}
+
 exit_status run_steps(const session& s, const std::string& analysis, const step_list& steps,
                       const run_settings& settings, const device_hooks& device) {
   // Of two jobs with the same OUT, the first to end removes the files of steps: the second must not read them by then.
@@ -111,14 +146,17 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
     lock = std::make_unique<output_lock>(settings.out);
   });
   const auto settings_of = [&](const step_list::step& step) {
-    return step_settings(settings, step.name, step.is_kept() ? step.kept_file : settings.out + "." + step.name);
+    if (step.is_kept()) return step_settings(settings, step.name, step.option, step.kept_file);
+    return step_settings(settings, step.name, "--out", intermediate_file(settings, step.name));
   };
   const auto remove_intermediate_files = [&] {
     s.on_root([&] {
       for (const step_list::step& step : steps.steps_) {
-        if (!step.make || step.is_last || step.is_kept()) continue;
-        std::filesystem::remove(settings_of(step).out);
-        remove_leftovers(settings_of(step).out);
+        if (!step.is_intermediate()) continue;
+        const std::string file = intermediate_file(settings, step.name);
+        if (find_foreign_file(file)) continue;
+        std::filesystem::remove(file);
+        remove_leftovers(file);
       }
     });
   };
@@ -132,6 +170,7 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
     return exit_status::complete;
   }
   // Errors about the user's files are reported before any work is done.
+  s.on_root([&] { steps.check_file_names(settings); });
   for (const step_list::step& step : steps.steps_)
     if (step.is_kept()) (void)is_already_complete(s, step.analysis, settings_of(step), device);
   s.on_root([&] {

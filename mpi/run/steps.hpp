@@ -34,9 +34,9 @@ class step_list {
   /// A run into OUT.NAME, which is removed at the end. `make` is called when the step starts, `after` with the complete
   /// file, while what `make` returned still exists.
   void run(const std::string& name, maker make, reader after = nullptr);
-  /// A run into a file named by the user. `analysis`: the name of what `make` returns.
-  void run_into(const std::string& file, const std::string& analysis, const std::string& name, maker make,
-                reader after = nullptr);
+  /// A run into a file that the user named with `option`. `analysis`: the name of what `make` returns.
+  void run_into(const std::string& option, const std::string& file, const std::string& analysis,
+                const std::string& name, maker make, reader after = nullptr);
 
   /// The last step: a run into OUT, or what rank 0 knows by then.
   void result(const std::string& name, maker make);
@@ -50,7 +50,7 @@ class step_list {
     std::function<void(json_values&)> work;
     maker make;
     std::function<voxherd::known_result()> known;
-    std::string kept_file, analysis;
+    std::string option, kept_file, analysis;
     reader after;
     batch_receiver receive;
     predictor predict;
@@ -58,9 +58,13 @@ class step_list {
     bool is_last = false;
 
     bool is_kept() const { return !kept_file.empty(); }
+    bool is_intermediate() const { return make && !is_last && !is_kept(); }
   };
   /// An estimate of one step, with what its numbers say about the steps that follow. On rank 0.
   run_estimate predict_after(const step& estimated, run_estimate found) const;
+  /// Throws failure (usage) if two of the command's files, or one of them and a temporary one, have the same name, or
+  /// if a temporary one would replace a file of the user.
+  void check_file_names(const run_settings& settings) const;
 
   std::vector<step> steps_;
 };

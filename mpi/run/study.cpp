@@ -154,7 +154,7 @@ void check_written(const session& s, const std::string& path, const result_layou
 }  // namespace
 
 output_request requested_output(const run_settings& settings, const step_context& step) {
-  return {settings.out, settings.resume, settings.overwrite, step.is_intermediate()};
+  return {settings.out, settings.out_option, settings.resume, settings.overwrite, step.is_intermediate()};
 }
 
 new_file::~new_file() {

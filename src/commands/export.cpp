@@ -33,6 +33,8 @@ std::string join_kinds(const char* separator, const Part& part) {
 struct export_request {
   std::string result, out, kind;
   std::string subject, session;  ///< labels of BIDS names
+  std::vector<std::string> statistics_of;
+  double tract_threshold = 0.001;
   bool half_positions = false;
   bool overwrite = false;
   bool quiet = false;
@@ -50,6 +52,8 @@ const export_kind& find_kind(const std::string& asked) {
 void check_request(const export_request& request, const given_options& given) {
   if (request.kind != "trx" && request.kind != "bids")
     option::refuse_given(given, "half-positions", fmt::format("with --to {}", request.kind));
+  for (const char* name : {"statistics-of", "tract-threshold"})
+    if (request.kind != "csv") option::refuse_given(given, name, fmt::format("with --to {}", request.kind));
   if (find_kind(request.kind).has_labels) return;
   for (const char* name : {"subject", "session"})
     option::refuse_given(given, name, fmt::format("with --to {}", request.kind));
@@ -69,6 +73,11 @@ const option_table<export_request>& export_options() {
       {"subject", &T::subject, text_kind::any, {.text = "bids: letters and digits after sub-", .value = "LABEL"}},
       {"session", &T::session, text_kind::any,
        {.text = "bids: letters and digits after ses-", .value = "LABEL", .standard = "none"}},
+      {"statistics-of", &T::statistics_of, text_kind::file,
+       {.text = "csv: images (FA, MD, ...) to average in tracts, along paths and between regions, by world coordinates",
+        .many = true}},
+      {"tract-threshold", &T::tract_threshold, range{0, 1},
+       {"csv: smallest density, divided by waytotal, of the voxels of a tract"}},
       {"half-positions", &T::half_positions, {"trx, bids: points of the paths in 16 bits, to 1/32 mm up to 128 mm from the origin"}},
       {"overwrite", &T::overwrite, {"replace existing files"}}})
     .group("Running", {
@@ -90,6 +99,8 @@ exit_status run_export(session& s, const export_request& request) {
   settings.threads = export_threads(s, request.threads);
   settings.subject = request.subject;
   settings.session = request.session;
+  settings.statistics_of = request.statistics_of;
+  settings.tract_threshold = request.tract_threshold;
   if (settings.quiet && s.is_root()) spdlog::set_level(spdlog::level::warn);
   find_kind(request.kind).run(s, settings);
   return exit_status::complete;

@@ -118,15 +118,8 @@ std::string describe_run(const nlohmann::json& summary, const std::string& item)
 void print_result(const result_reader& r, bool verbose) {
   const auto& grid = r.grid();
   fmt::print("{}: {} by voxherd {}, {}\n", r.path(), r.analysis_name(), r.version(), describe_progress(r));
-  const bool has_points = !r.point_offsets().empty();
-  const bool has_maps = std::any_of(r.outputs().begin(), r.outputs().end(),
-                                    [](const output_spec& o) { return o.layout == output_layout::volume; });
-  const char* const item = has_points ? "path" : has_maps ? "voxel" : "row";
-  std::string items = counted(r.item_voxels().size(), item);
-  if (has_points) items += " with " + counted(r.point_count(), "point");
-  if (has_maps) items += " in the mask";
   fmt::print("image      {} voxels of {:.4g} mm, {}\n", fmt::join(grid.size, " x "),
-             fmt::join(grid.voxel_size_mm, " x "), items);
+             fmt::join(grid.voxel_size_mm, " x "), describe_items(r));
   fmt::print("contents\n");
   print_outputs(r);
   print_status_counts(r);
@@ -135,7 +128,7 @@ void print_result(const result_reader& r, bool verbose) {
   else
     fmt::print("command    {}\n           (--verbose prints configuration and provenance)\n",
                r.provenance().value("command_line", "unknown"));
-  if (!r.summary().is_null()) fmt::print("run        {}\n", describe_run(r.summary(), item));
+  if (!r.summary().is_null()) fmt::print("run        {}\n", describe_run(r.summary(), item_name(r)));
 }
 
 bool may_be_result(const std::filesystem::path& file) {

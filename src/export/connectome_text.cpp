@@ -7,10 +7,6 @@
 #include <iterator>
 #include <string>
 
-#include "core/failure.hpp"
-#include "src/export/export_plan.hpp"
-#include "src/export/region_table.hpp"
-
 namespace voxherd {
 
 std::vector<double> node_labels(const result_reader& result) {
@@ -63,10 +59,7 @@ std::string csv_field(const std::string& name) {
   return fmt::format("\"{}\"", doubled);
 }
 
-namespace {
-
-/// One row of regions per line, as tck2connectome writes it; with a header line and column if the regions have names.
-std::string matrix_text(const constant& matrix, const region_name_list& regions) {
+std::string matrix_csv(const constant& matrix, const region_name_list& regions) {
   std::string text;
   const std::uint64_t columns = matrix.shape.at(1);
   for (const std::string& name : regions) text.append(",").append(csv_field(name));
@@ -77,32 +70,5 @@ std::string matrix_text(const constant& matrix, const region_name_list& regions)
   }
   return text;
 }
-
-/// Every matrix of the result's connectome as NAME.csv, and nodes.tsv, which describes the rows and columns; for a
-/// result with --regions, regions.csv.
-export_plan plan_csv_folder(const result_volumes& volumes) {
-  export_plan plan;
-  const region_name_list regions = given_region_names(volumes.result());
-  for (const constant& c : volumes.result().constants()) {
-    if (c.group != "connectome") continue;
-    if (c.name == "labels") plan.texts.push_back({"nodes.tsv", node_table(volumes.result(), regions)});
-    if (c.shape.size() == 2) plan.texts.push_back({c.name + ".csv", matrix_text(c, regions)});
-  }
-  if (const result_reader& r = volumes.result(); has_regions(r))
-    plan.texts.push_back({"regions.csv", region_table(find_region_values(r, find_fitted_voxels(r)))});
-  if (plan.texts.empty())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: is a result of {} without a connectome or regions; run connect or geodesic with "
-                              "--connectome LABELS, or perfusion with --regions LABELS",
-                              volumes.result().path(), volumes.result().analysis_name()));
-  return plan;
-}
-
-void export_csv(session& s, const export_settings& settings) { export_folder(s, settings, plan_csv_folder); }
-
-}  // namespace
-
-extern const export_kind csv_export{"csv", "DIR", "the connectome's matrices, or quartiles of maps in regions", false,
-                                    export_csv};
 
 }  // namespace voxherd

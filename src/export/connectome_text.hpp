@@ -30,4 +30,7 @@ std::string node_table(const result_reader& result, const region_name_list& name
 /// A matrix, separated by tabs, below a line with the names of the columns.
 std::string matrix_table(const constant& matrix, const region_name_list& names);
 
+/// One row of regions per line, as tck2connectome writes it; with a header line and column if the regions have names.
+std::string matrix_csv(const constant& matrix, const region_name_list& regions);
+
 }  // namespace voxherd

@@ -99,6 +99,8 @@ struct export_settings {
   bool half_positions = false;   ///< whether points in TRX are stored in 16 bits
   int threads = 1;               ///< largest number of threads of this rank; each compresses a file of its own
   std::string subject, session;  ///< labels of BIDS names; "" for none
+  std::vector<std::string> statistics_of;  ///< images whose means are written as CSV
+  double tract_threshold = 0.001;          ///< of the density divided by waytotal, in a tract's voxels
 };
 
 using export_planner = std::function<export_plan(const result_volumes&)>;

@@ -56,10 +56,6 @@ void check_probtrackx2(const probtrackx2_request& r, const given_options&) {
   if (r.matrix_of_seeds && r.matrix_of_pairs && r.min_length1_mm != r.min_length3_mm)
     option::refuse("probtrackx2: --distthresh1 and --distthresh3 differ; run the command for each matrix");
   if (r.density || r.to_targets || r.matrix_of_seeds || r.matrix_of_mask || r.matrix_of_pairs) return;
-  if (r.connectome.empty() && !r.local_directions)
-    option::refuse(
-        "probtrackx2: no result is asked for; give --opd (density), --network or --omatrix1, 2, 3 "
-        "(matrices) or --os2t (targets)");
   if (r.distance_corrected)
     option::refuse("probtrackx2: --pd has no meaning without --opd, --os2t or --omatrix1, 2, 3");
 }
@@ -190,6 +186,7 @@ track_request make_track_request(const probtrackx2_request& request, const std::
   track_request r = request;
   // XTRACT passes --ordered with one mask too.
   if (r.ordered && find_mask_files(r.includes, "include").size() < 2) r.ordered = false;
+  if (!request.inverse_transform.empty()) refuse_warp("invxfm", request.inverse_transform);
   r = with_mask_files(r);
   if (r.connectome.size() == 1)
     option::refuse(
@@ -197,7 +194,6 @@ track_request make_track_request(const probtrackx2_request& request, const std::
         "track --connectome");
   check_grids(r);
   if (r.transform.empty()) r.reference.clear();  // the samples' grid
-  if (!request.inverse_transform.empty()) refuse_warp("invxfm", request.inverse_transform);
   r.max_steps = request.points / 2 - 1;
   r.max_angle_degrees = angle_degrees(request.min_cosine);
   r.lengths = request.distance_corrected || request.mean_lengths;

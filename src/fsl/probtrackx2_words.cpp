@@ -77,7 +77,7 @@ constexpr flag flags[] = {
   {"--meshspace", "", meaning::no_difference_value, ""},
   {"--simple", "", meaning::unsupported, "give a mask of the seed voxels with -x"},
   {"--fopd", "", meaning::unsupported, hidden},
-  {"--savepaths", "", meaning::unsupported, "give --paths FILE, and export it (voxherd export)"},
+  {"--savepaths", "", meaning::unsupported, "`voxherd track --paths FILE` stores streamlines, `voxherd export` writes them"},
   {"--s2tastext", "", meaning::unsupported, "counts by target are written as images"},
   {"--otargetpaths", "", meaning::unsupported, "densities by target are not written; use --waypoints"},
   {"--omatrix4", "", meaning::unsupported, no_matrix4},
@@ -152,10 +152,10 @@ class translator {
     if (!takes && equals != std::string::npos) refuse(fmt::format("{}: {} takes no value", word, name));
     std::string value;
     if (takes && equals != std::string::npos) value = word.substr(equals + 1);
-    if (takes && equals == std::string::npos && f->kind == meaning::value) {
-      if (next_ + 1 == words_.size()) refuse(fmt::format("{}: the value is missing", name));
-      value = words_[++next_];
-    }
+    // The value of -V may be missing, which older scripts of ours do.
+    const bool follows =
+        next_ + 1 < words_.size() && (f->kind == meaning::value || !words_[next_ + 1].starts_with("-"));
+    if (takes && equals == std::string::npos && follows) value = words_[++next_];
     if (f->kind == meaning::value && value.empty()) refuse(fmt::format("{}: the value is missing", name));
     if (takes && !found_.emplace(f->fsl, translate_value(*f, value)).second)
       refuse(fmt::format("{} is given twice; a text file may list several masks", name));

@@ -65,13 +65,15 @@ std::string list_text(const json& object, const char* name) {
   return all;
 }
 
-std::string time_text(const json& summary) {
+std::string time_text(const result_reader& r) {
+  const json& summary = r.summary();
   if (!summary.is_object() || !summary.contains("seconds")) return "";
   std::string steps;
   for (const auto& [name, seconds] : step_times(summary))
     steps += fmt::format("{}{} {:.2f} s", steps.empty() ? "" : ", ", name, seconds);
   if (!steps.empty()) return steps;
-  return fmt::format("{:.4g} s, {:.0f} items/s", summary.value("seconds", 0.0), summary.value("items_per_second", 0.0));
+  return fmt::format("{:.4g} s, {:.0f} {}s/s", summary.value("seconds", 0.0), summary.value("items_per_second", 0.0),
+                     item_name(r));
 }
 
 void add_status(result_draft& d) {
@@ -117,10 +119,8 @@ void describe_run(result_draft& d) {
   add("outcome", outcome(r));
   add("image",
       fmt::format("{} voxels of {:.4g} mm", fmt::join(grid.size, " × "), fmt::join(grid.voxel_size_mm, " × ")));
-  add("items", r.point_offsets().empty()
-                   ? std::to_string(r.item_voxels().size())
-                   : fmt::format("{} with {}", r.item_voxels().size(), counted(r.point_count(), "point")));
-  add("time", time_text(r.summary()));
+  add("contents", describe_items(r));
+  add("time", time_text(r));
   add("start", value_text(p, "start_time"));
   add("ranks", value_text(p, "ranks"));
   add("devices", device_text(p.is_object() ? p.value("devices", json()) : json()));
@@ -140,7 +140,7 @@ void describe_run(result_draft& d) {
 namespace {
 
 table output_rows(draft& d) {
-  table t{"All outputs with one number per item",
+  table t{"All outputs with one number per voxel or path",
           {"output", "unit", "median", "quartiles", "range", "not finite", "meaning"},
           {}};
   const auto span = [](double a, double b) { return number_text(a) + " to " + number_text(b); };
@@ -180,9 +180,9 @@ table option_rows(const json& configuration) {
   return t;
 }
 
-table rank_rows(const json& summary) {
+table rank_rows(const json& summary, const std::string& item) {
   table t{"Time of each rank in s",
-          {"rank", "items", "reading", "computing", "waiting", "writing", "host memory", "device"},
+          {"rank", item + "s", "reading", "computing", "waiting", "writing", "host memory", "device"},
           {}};
   if (!summary.is_object() || !summary.contains("ranks") || !summary.at("ranks").is_array()) return t;
   for (const json& r : summary.at("ranks")) {
@@ -205,8 +205,8 @@ void add_output_table(draft& d) {
 
 void add_records(result_draft& d) {
   add_output_table(d);
-  for (table t :
-       {input_rows(d.result.provenance()), option_rows(d.result.configuration()), rank_rows(d.result.summary())})
+  for (table t : {input_rows(d.result.provenance()), option_rows(d.result.configuration()),
+                  rank_rows(d.result.summary(), item_name(d.result))})
     if (!t.rows.empty()) d.out.sections.back().tables.push_back(std::move(t));
 }
 

@@ -70,6 +70,12 @@ vector3 grid_space::to_index(const vector3& world_mm) const {
   return times(inverse_axes, {world_mm[0] - origin_mm[0], world_mm[1] - origin_mm[1], world_mm[2] - origin_mm[2]});
 }
 
+vector3 voxel_position(const image_grid& grid, std::uint64_t voxel) {
+  const auto& n = grid.size;
+  return {static_cast<double>(voxel % n[0]), static_cast<double>(voxel / n[0] % n[1]),
+          static_cast<double>(voxel / (n[0] * n[1]))};
+}
+
 std::optional<std::uint64_t> find_voxel(const image_grid& grid, const vector3& index) {
   std::uint64_t voxel = 0;
   for (std::size_t d = 3; d-- > 0;) {

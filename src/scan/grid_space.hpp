@@ -28,6 +28,9 @@ struct grid_space {
   vector3 origin_mm;  ///< world position of the centre of voxel (0, 0, 0)
 };
 
+/// Index coordinates of a voxel's centre, by its linear index.
+vector3 voxel_position(const image_grid& grid, std::uint64_t voxel);
+
 /// Linear index of the voxel that contains a place in index coordinates; nothing outside the image.
 std::optional<std::uint64_t> find_voxel(const image_grid& grid, const vector3& index);
 

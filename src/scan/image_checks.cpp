@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
@@ -23,6 +24,13 @@ std::string appearance(const nifti_header& h) {
 }
 
 }  // namespace
+
+std::string image_name(const std::string& path) {
+  std::string name = std::filesystem::path(path).filename().string();
+  for (const std::string_view ending : {".gz", ".nii"})
+    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  return name;
+}
 
 void log_warnings(const nifti_header& header) {
   for (const std::string& text : header.warnings) spdlog::warn("{}: {}", printable(header.path), text);

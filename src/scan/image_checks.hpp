@@ -11,6 +11,9 @@ namespace voxherd {
 /// Whether a file is a NIfTI image by its name.
 inline bool is_nifti_name(std::string_view path) { return path.ends_with(".nii") || path.ends_with(".nii.gz"); }
 
+/// The file's name without folder and ending.
+std::string image_name(const std::string& path);
+
 /// Logs the header's warnings.
 void log_warnings(const nifti_header& header);
 

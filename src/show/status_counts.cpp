@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/failure.hpp"
+#include "core/text.hpp"
 #include "kernels/portable/voxel_status.hpp"
+#include "src/show/draft.hpp"
 
 namespace voxherd {
 
@@ -30,6 +32,25 @@ std::string describe_status(std::size_t code, std::uint64_t count, std::uint64_t
                        code);
   return fmt::format("{} of {} voxels not fitted: {} (status {}); their outputs are 0", count, items, text.meaning,
                      code);
+}
+
+std::string item_name(const result_reader& result) {
+  if (!result.point_offsets().empty()) return "path";
+  const auto& outputs = result.outputs();
+  const bool has_maps = std::any_of(outputs.begin(), outputs.end(),
+                                    [](const output_spec& o) { return o.layout == output_layout::volume; });
+  return has_maps ? "voxel" : "row";
+}
+
+std::string describe_items(const result_reader& result) {
+  const std::string name = item_name(result), items = counted(result.item_voxels().size(), name);
+  if (!result.point_offsets().empty()) return items + " with " + counted(result.point_count(), "point");
+  if (name != "voxel") return items;
+  const constant* const inside = report::find_constant(result, "streamlines", "mask_voxels");
+  if (inside != nullptr && inside->values.size() == 1)
+    return fmt::format("{} in the mask ({} with their neighbours)",
+                       counted(static_cast<std::uint64_t>(inside->values.front()), name), result.item_voxels().size());
+  return items + " in the mask";
 }
 
 bool has_status_map(const result_reader& result) {

@@ -26,6 +26,12 @@ class status_counts : public item_counts {
 /// "251 of 190506 voxels: negative mean diffusivity, not physical (status 10); ...": one line of the log and of `info`.
 std::string describe_status(std::size_t code, std::uint64_t count, std::uint64_t items);
 
+/// What the items of a result are, in the singular: "voxel", "path", or "row".
+std::string item_name(const result_reader& result);
+/// "190506 voxels in the mask"; of maps that have more, as those of track: "37622 voxels in the mask (47538 with their
+/// neighbours)"; "812 paths with 30411 points".
+std::string describe_items(const result_reader& result);
+
 /// Whether a result has a map of status codes.
 bool has_status_map(const result_reader& result);
 

@@ -9,9 +9,7 @@ namespace voxherd::view {
 namespace {
 
 vector3 world_of(const image_grid& grid, std::uint64_t voxel) {
-  const auto& n = grid.size;
-  return grid_space(grid).to_world({static_cast<double>(voxel % n[0]), static_cast<double>(voxel / n[0] % n[1]),
-                                    static_cast<double>(voxel / n[0] / n[1])});
+  return grid_space(grid).to_world(voxel_position(grid, voxel));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace voxherd {
 namespace {
 
 /// Results, each with its own rules for an existing file; for some commands a folder.
-constexpr std::array<std::string_view, 3> results{"out", "paths", "arrivals"};
+constexpr std::array<std::string_view, 6> results{"out", "paths", "arrivals", "matrix1", "matrix2", "matrix3"};
 /// Files written at the end of a command.
 constexpr std::array<std::string_view, 4> texts{"json", "trace", "script", "report"};
 

@@ -11,6 +11,7 @@
 #include "core/program_build.hpp"
 #include "core/text.hpp"
 #include "mpi/result/named_output.hpp"
+#include "mpi/run/signals.hpp"
 #include "mpi/run/summary.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/noted_inputs.hpp"
@@ -85,6 +86,7 @@ const option_table<run_request>& run_options() {
 }
 
 run_settings make_run_settings(const session& s, const run_request& request) {
+  if (request.dry_run) stop_signals::release();  // it has nothing to save
   check_ending(request.out);
   run_settings settings{request};
   s.on_root([&] { settings.out = follow_links(request.out); });

@@ -139,14 +139,14 @@ exit_status run_connect_steps(session& s, const connect_inputs& inputs, const ru
   if (options.arrivals.empty()) {
     steps.run("arrivals", solve);
   } else {
-    steps.run_into(options.arrivals, "connect-arrivals", "arrivals", solve);
+    steps.run_into("--arrivals", options.arrivals, "connect-arrivals", "arrivals", solve);
   }
   steps.collect([&](const batch& fronts, auto outputs) { collected.add(fronts, outputs); });
   steps.describe("region");
   steps.work("evaluation", [&](nlohmann::json&) { found = evaluate(s, inputs, field, collected, d); });
   const int ranks = s.size();
   if (!options.paths.empty()) {
-    steps.run_into(options.paths, "connect-paths", "paths",
+    steps.run_into("--paths", options.paths, "connect-paths", "paths",
                    [&] { return std::make_unique<path_tracing>(inputs, field, d, found.paths); });
     steps.describe("path", [&, ranks](const run_estimate& first) { return predict_paths(inputs, ranks, first); });
   }

@@ -2,6 +2,7 @@
 
 #include "core/analysis.hpp"
 #include "core/step_outputs.hpp"
+#include "mpi/run/estimate.hpp"
 #include "src/analyses/track/tracts.hpp"
 
 namespace voxherd {
@@ -55,7 +56,7 @@ struct group_outputs {
 };
 
 /// The step that draws the streamlines: items are groups of them, with one row of integer counts each.
-class streamline_groups final : public analysis {
+class streamline_groups final : public analysis, public divisible_items {
  public:
   streamline_groups(const track_inputs& inputs, const device& d)
       : inputs_(inputs), device_(d), voxels_(inputs.plan.groups(), no_voxel) {}
@@ -65,8 +66,10 @@ class streamline_groups final : public analysis {
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::vector<output_spec> outputs() const override { return output_specs<group_outputs>(inputs_); }
   std::size_t device_bytes_per_item() const override { return output_bytes_per_item<group_outputs>(inputs_); }
-  std::unique_ptr<batch_runner> make_runner() const override;
+  std::unique_ptr<batch_runner> make_runner() const override { return make_probe(inputs_.plan.per_group); }
   std::uint64_t max_items_per_batch() const override;
+  std::uint64_t parts_of_item(std::uint64_t) const override { return inputs_.plan.per_group; }
+  std::unique_ptr<batch_runner> make_probe(std::uint64_t streamlines) const override;
 
  private:
   const track_inputs& inputs_;
@@ -96,7 +99,7 @@ struct tract_group_outputs {
 };
 
 /// The step that draws the streamlines of all tracts: items are groups of them.
-class tract_groups final : public analysis {
+class tract_groups final : public analysis, public divisible_items {
  public:
   tract_groups(const tract_inputs& inputs, const device& d)
       : inputs_(inputs), device_(d), voxels_(inputs.groups(), no_voxel) {}
@@ -110,6 +113,8 @@ class tract_groups final : public analysis {
   }
   std::unique_ptr<batch_runner> make_runner() const override;
   std::uint64_t max_items_per_batch() const override { return 16; }
+  std::uint64_t parts_of_item(std::uint64_t group) const override { return inputs_.run_with(group).plan.per_group; }
+  std::unique_ptr<batch_runner> make_probe(std::uint64_t streamlines) const override;
 
  private:
   const tract_inputs& inputs_;

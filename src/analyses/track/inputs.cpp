@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/text.hpp"
 #include "src/analyses/track/places.hpp"
@@ -193,6 +194,8 @@ track_inputs read_track_field(const session& s, const track_request& request, po
                                                     counted(static_cast<std::uint64_t>(in.samples.fibres), "fibre")));
     number_places(request, in);
     if (!request.mask.empty() && !in.samples.is_masked) apply_mask(request.mask, samples_grid, in);
+    in.mask_voxels = static_cast<std::uint64_t>(std::count_if(
+        in.voxels.begin(), in.voxels.end(), [](const voxel_info& v) { return (v.marks & mark::inside) != 0; }));
     if (in.space.is_separate) move_places(in);
   });
   s.broadcast(in.space);
@@ -207,6 +210,9 @@ void read_streamline_masks(const track_request& request, track_inputs& in) {
   set_marks(request.excludes, "exclude", mark::exclude, false, grid, in);
   set_marks(request.stop, "stop", mark::stop, false, grid, in);
   set_marks(request.includes, "include", 1u << mark::first_include, true, grid, in);
+  in.include_names.clear();
+  for (const std::string& path : request.includes)
+    in.include_names.push_back(printable(std::filesystem::path(path).filename().string()));
   read_seeds(request, grid, in);
   in.how = make_walk_settings(request, in.samples.grid, grid);
   in.how.samples = in.samples.samples;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,9 @@ struct track_inputs {
   track::walk_settings how;
   track::group_plan plan;
   double step_mm = 0;
-  std::uint64_t max_kept = 0;  ///< streamlines to keep
+  std::uint64_t max_kept = 0;              ///< streamlines to keep
+  std::uint64_t mask_voxels = 0;           ///< in which streamlines run; on the root
+  std::vector<std::string> include_names;  ///< of the masks that streamlines must pass; on the root
   bool lengths = false, directions = false;
   nlohmann::json provenance, configuration;
 

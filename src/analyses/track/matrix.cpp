@@ -248,7 +248,7 @@ void add_matrix_steps(const session& s, const seed_matrix& matrix, const track_i
         summary[name + "_entries"] = offsets->back();
       },
       steps);
-  steps.run_into(matrix.file, "track-matrix", name,
+  steps.run_into("--" + name, matrix.file, "track-matrix", name,
                  [&, d, offsets] { return std::make_unique<matrix_rows>(matrix, in, d, *offsets); });
   steps.describe("row");
 }

@@ -162,6 +162,20 @@ void refuse_warp(const char* option, const std::string& path) {
       refuse(fmt::format("--{} {}: warps are not supported; give a matrix of FLIRT", option, printable(path)));
 }
 
+namespace {
+
+/// Before samples are read, which takes long: throws failure if one of the other inputs cannot be opened.
+void open_all(const track_request& r) {
+  for (const auto* paths :
+       {&r.seed_image, &r.connectome, &r.excludes, &r.stop, &r.walk_through_stop, &r.includes, &r.targets})
+    for (const std::string& path : *paths) (void)input_file(path);
+  for (const std::string* path :
+       {&r.mask, &r.reference, &r.transform, &r.region_names, &r.target2, &r.target3, &r.target3_columns})
+    if (!path->empty()) (void)input_file(*path);
+}
+
+}  // namespace
+
 track_request with_mask_files(const track_request& request) {
   track_request r = request;
   for (auto [names, option] :
@@ -169,12 +183,13 @@ track_request with_mask_files(const track_request& request) {
         std::pair(&r.excludes, "exclude"), std::pair(&r.stop, "stop"), std::pair(&r.includes, "include"),
         std::pair(&r.walk_through_stop, "walk-through-stop"), std::pair(&r.targets, "targets")})
     *names = find_mask_files(*names, option);
-  if (!r.mask.empty()) {
-    const std::vector<std::string> masks = find_mask_files({r.mask}, "mask");
-    if (masks.size() > 1) refuse(fmt::format("--mask {}: names {} images, expected one", r.mask, masks.size()));
-    r.mask = masks.front();
+  for (auto [name, option] : {std::pair(&r.mask, "mask"), std::pair(&r.reference, "seedref")}) {
+    if (name->empty()) continue;
+    const std::vector<std::string> images = find_mask_files({*name}, option);
+    if (images.size() > 1)
+      refuse(fmt::format("--{} {}: lists {} images, expected one image", option, printable(*name), images.size()));
+    *name = images.front();
   }
-  if (!r.reference.empty()) r.reference = find_mask_files({r.reference}, "seedref").front();
   if (!r.transform.empty()) refuse_warp("xfm", r.transform);
   if (r.includes.size() > static_cast<std::size_t>(track::max_includes))
     refuse(fmt::format("--include is given {} files, expected at most {}", r.includes.size(), track::max_includes));
@@ -183,6 +198,7 @@ track_request with_mask_files(const track_request& request) {
                        track::max_exit_masks));
   if (r.ordered && r.includes.size() < 2)
     refuse(fmt::format("--ordered has no meaning with {} --include; give at least two", r.includes.size()));
+  open_all(r);
   return r;
 }
 

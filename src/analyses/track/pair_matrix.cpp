@@ -300,7 +300,7 @@ void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inp
     add_up(s, matrix.rows.voxels.size(), d.threads, *sums);
     summary["matrix3_entries"] = sums->entries.size();
   });
-  steps.run_into(matrix.rows.file, "track-matrix", "matrix3",
+  steps.run_into("--matrix3", matrix.rows.file, "track-matrix", "matrix3",
                  [&, sums] { return std::make_unique<pair_rows>(matrix, in, *sums); });
   steps.describe("row");
 }

@@ -22,9 +22,10 @@ namespace fs = std::filesystem;
 
 /// The name with its extension, or "" if there is no such image.
 std::string find_mask_image(const std::string& name) {
-  if (is_nifti_name(name)) return fs::exists(name) ? name : "";
+  std::error_code missing;  // also a name that is too long
+  if (is_nifti_name(name)) return fs::exists(name, missing) ? name : "";
   for (const char* ending : {".nii.gz", ".nii"})
-    if (fs::exists(name + ending)) return name + ending;
+    if (fs::exists(name + ending, missing)) return name + ending;
   return "";
 }
 
@@ -64,7 +65,11 @@ std::vector<std::string> read_list(const std::string& path, const char* option) 
     refuse_surface(line, option);
     std::string found = find_mask_image(line);
     if (found.empty()) found = find_mask_image((fs::path(path).parent_path() / line).string());
-    images.push_back(found.empty() ? line : found);
+    if (found.empty())
+      throw failure(exit_status::missing_input,
+                    fmt::format("--{}: {} lists \"{}\": no such file, expected one image per line", option,
+                                printable(path), printable(line)));
+    images.push_back(found);
   }
   if (images.empty())
     throw failure(exit_status::bad_data,
@@ -79,7 +84,8 @@ std::vector<std::string> find_mask_files(const std::vector<std::string>& names, 
   for (const std::string& name : names) {
     refuse_surface(name, option);
     const std::string image = find_mask_image(name);
-    if (!image.empty() || is_nifti_name(name) || !fs::is_regular_file(name)) {
+    std::error_code missing;
+    if (!image.empty() || is_nifti_name(name) || !fs::is_regular_file(name, missing)) {
       files.push_back(image.empty() ? name : image);
       continue;
     }
@@ -143,12 +149,6 @@ void mark_reached(const track_space& space, const vector3& voxel, double half, s
       }
 }
 
-vector3 voxel_position(const image_grid& grid, std::uint64_t voxel) {
-  const auto& n = grid.size;
-  return {static_cast<double>(voxel % n[0]), static_cast<double>(voxel / n[0] % n[1]),
-          static_cast<double>(voxel / (n[0] * n[1]))};
-}
-
 }  // namespace
 
 void number_places(const track_request& request, track_inputs& in) {
@@ -208,14 +208,6 @@ void for_each_place(const std::vector<std::string>& paths, const char* option, c
   }
 }
 
-/// The file's name without folder and ending, by which the target's maps are called.
-std::string mask_name(const std::string& path) {
-  std::string name = std::filesystem::path(path).filename().string();
-  for (const char* ending : {".gz", ".nii"})
-    if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
-  return name;
-}
-
 }  // namespace
 
 void read_exit_masks(const std::vector<std::string>& paths, const image_grid& grid, track_inputs& in) {
@@ -236,7 +228,7 @@ void read_targets(const std::vector<std::string>& paths, const image_grid& grid,
     in.target_begin.push_back(static_cast<std::uint32_t>(in.targets.size()));
   }
   for (const std::string& path : paths) {
-    const std::string name = mask_name(path);
+    const std::string name = image_name(path);
     if (std::find(in.target_names.begin(), in.target_names.end(), name) != in.target_names.end())
       throw failure(exit_status::usage,
                     fmt::format("--targets: two files are called {}, by which their maps are named", printable(name)));

@@ -31,8 +31,17 @@ class sample_source {
   std::vector<std::uint64_t> voxels;
   std::int32_t fibres = 0, samples = 0;
   nlohmann::json provenance = nlohmann::json::object();
-  /// (voxel, sample, fibre)
-  virtual void read(packed_fibre* packed, int threads) = 0;
+  /// (voxel, sample, fibre). Throws failure (bad_data) if the values cannot be samples.
+  void read(packed_fibre* packed, int threads) {
+    sample_check check;
+    read(packed, threads, check);
+    check.refuse_bad(names());
+  }
+
+ private:
+  virtual void read(packed_fibre* packed, int threads, sample_check& check) = 0;
+  /// Of th, ph, f of each fibre, for messages.
+  virtual std::vector<std::string> names() const = 0;
 };
 
 /// Polar angle, azimuth and volume fraction of a fibre.
@@ -59,16 +68,22 @@ class result_source final : public sample_source {
     if (inputs.contains("image")) provenance["image"] = inputs.at("image");
   }
 
-  void read(packed_fibre* packed, int threads) override {
+ private:
+  void read(packed_fibre* packed, int threads, sample_check& check) override {
     const std::vector<std::uint64_t> offsets = column_offsets();
     if (offsets.empty()) {
-      read_with_hdf5(packed, threads);
+      read_with_hdf5(packed, threads, check);
     } else {
-      read_on_threads(offsets, packed, threads);
+      read_on_threads(offsets, packed, threads, check);
     }
   }
 
- private:
+  std::vector<std::string> names() const override {
+    std::vector<std::string> all;
+    for (const std::string& column : columns()) all.push_back(printable(result_.path()) + ": " + column);
+    return all;
+  }
+
   /// Before the file is read, so that the check at the end of the run finds one that was replaced in between.
   const std::string& noted(const std::string& path) {
     provenance["samples"] = fingerprint(path);
@@ -95,7 +110,8 @@ class result_source final : public sample_source {
   }
 
   /// Each thread reads and packs blocks of rows. HDF5 would read on one thread only.
-  void read_on_threads(const std::vector<std::uint64_t>& offsets, packed_fibre* packed, int threads) const {
+  void read_on_threads(const std::vector<std::uint64_t>& offsets, packed_fibre* packed, int threads,
+                       sample_check& check) const {
     constexpr std::size_t block_bytes = 512 << 10;  // size of a column's block
     const std::size_t row_bytes = static_cast<std::size_t>(samples) * sizeof(float);
     const std::size_t rows = std::max<std::size_t>(1, block_bytes / row_bytes);
@@ -107,7 +123,9 @@ class result_source final : public sample_source {
       const std::size_t first = static_cast<std::size_t>(block) * rows, end = std::min(first + rows, voxels.size());
       try {
         for (const std::uint64_t begin : offsets) file.will_need(begin + first * row_bytes, (end - first) * row_bytes);
-        read_block(file, offsets, first, end, packed);
+        const sample_check own = read_block(file, offsets, first, end, packed);
+#pragma omp critical(voxherd_check_samples)
+        check.add(own);
       } catch (...) {
 #pragma omp critical(voxherd_read_samples)
         error = std::current_exception();
@@ -117,38 +135,44 @@ class result_source final : public sample_source {
   }
 
   /// Rows [first, end), in pieces that stay in a core's cache between reading and packing.
-  void read_block(const input_file& file, const std::vector<std::uint64_t>& offsets, std::size_t first, std::size_t end,
-                  packed_fibre* packed) const {
+  sample_check read_block(const input_file& file, const std::vector<std::uint64_t>& offsets, std::size_t first,
+                          std::size_t end, packed_fibre* packed) const {
     constexpr std::size_t piece_bytes = 64 << 10;  // size of a column's piece
     const auto row = static_cast<std::size_t>(samples), stride = static_cast<std::size_t>(fibres);
     const std::size_t rows = std::max<std::size_t>(1, piece_bytes / (row * sizeof(float)));
     std::array<std::vector<float>, 3> column;
+    sample_check check;
     for (; first < end; first += rows) {
       const std::size_t values = std::min(rows, end - first) * row;
+      packed_fibre* const to = packed + first * row * stride;
       for (std::size_t k = 0; k < stride; ++k) {
         for (std::size_t c = 0; c < 3; ++c) {
           column[c].resize(values);
           file.read(offsets[3 * k + c] + first * row * sizeof(float), column[c].data(), values * sizeof(float));
         }
-        track::pack_fibres(column[0], column[1], column[2], packed + first * row * stride + k, stride, 1);
+        check.add(k, track::pack_fibres(column[0], column[1], column[2], to + k, stride, 1));
       }
+      check.add_overfull(track::count_overfull(to, values, stride, stride));
     }
+    return check;
   }
 
   /// For files that were repacked: some rows are packed while this thread reads the next ones.
-  void read_with_hdf5(packed_fibre* packed, int threads) const {
+  void read_with_hdf5(packed_fibre* packed, int threads, sample_check& check) const {
     constexpr std::uint64_t rows_at_once = 16384;
-    const std::size_t row = static_cast<std::size_t>(samples) * static_cast<std::size_t>(fibres);
+    const auto stride = static_cast<std::size_t>(fibres);
+    const std::size_t row = static_cast<std::size_t>(samples) * stride;
     std::future<void> packing;
     for (std::uint64_t first = 0; first < voxels.size(); first += rows_at_once) {
       auto columns = read_columns(first, std::min<std::uint64_t>(rows_at_once, voxels.size() - first));
       if (packing.valid()) packing.get();
-      packing = std::async(threads > 1 ? std::launch::async : std::launch::deferred,
-                           [this, own = std::move(columns), to = packed + first * row, threads] {
-                             for (std::size_t k = 0; k < static_cast<std::size_t>(fibres); ++k)
-                               track::pack_fibres(own[3 * k], own[3 * k + 1], own[3 * k + 2], to + k,
-                                                  static_cast<std::size_t>(fibres), threads);
-                           });
+      packing = std::async(
+          threads > 1 ? std::launch::async : std::launch::deferred,
+          [&check, own = std::move(columns), to = packed + first * row, stride, threads] {
+            for (std::size_t k = 0; k < stride; ++k)
+              check.add(k, track::pack_fibres(own[3 * k], own[3 * k + 1], own[3 * k + 2], to + k, stride, threads));
+            check.add_overfull(track::count_overfull(to, own[0].size(), stride, stride));
+          });
     }
     if (packing.valid()) packing.get();
   }
@@ -214,8 +238,9 @@ class folder_source final : public sample_source {
     provenance["image"] = first.geometry;
   }
 
+ private:
   /// The files are inflated side by side, one volume of each at a time.
-  void read(packed_fibre* packed, int threads) override {
+  void read(packed_fibre* packed, int threads, sample_check& check) override {
     const auto stride = static_cast<std::size_t>(samples) * static_cast<std::size_t>(fibres);
     std::vector<nifti_reader> readers;
     for (const nifti_header& header : headers_) readers.emplace_back(header);
@@ -230,11 +255,17 @@ class folder_source final : public sample_source {
         if (error) std::rethrow_exception(error);
       packed_fibre* to = packed + sample * static_cast<std::size_t>(fibres);
       for (std::size_t k = 0; k < static_cast<std::size_t>(fibres); ++k)
-        track::pack_fibres(inside[3 * k], inside[3 * k + 1], inside[3 * k + 2], to + k, stride, threads);
+        check.add(k, track::pack_fibres(inside[3 * k], inside[3 * k + 1], inside[3 * k + 2], to + k, stride, threads));
+      check.add_overfull(track::count_overfull(to, voxels.size(), stride, static_cast<std::size_t>(fibres)));
     }
   }
 
- private:
+  std::vector<std::string> names() const override {
+    std::vector<std::string> all;
+    for (const nifti_header& header : headers_) all.push_back(printable(header.path));
+    return all;
+  }
+
   /// One volume's values in the mask. Returns the error, if any: none may leave a thread.
   std::exception_ptr read_volume(nifti_reader& reader, std::size_t number, std::vector<float>& volume,
                                  std::vector<float>& inside) const {
@@ -268,6 +299,12 @@ class folder_source final : public sample_source {
                               printable(path), own.grid.size[0], own.grid.size[1], own.grid.size[2], own.volumes,
                               first.grid.size[0], first.grid.size[1], first.grid.size[2], first.volumes,
                               printable(first.path)));
+    const double apart = largest_displacement_mm(first.grid.size, own.grid.voxel_to_world, first.grid.voxel_to_world);
+    if (apart > 0.01 * *std::min_element(first.grid.voxel_size_mm.begin(), first.grid.voxel_size_mm.end()))
+      refuse_data(
+          fmt::format("{}: its matrix places voxels up to {:.3g} mm away from those of {}, expected the same "
+                      "matrix in all samples",
+                      printable(path), apart, printable(first.path)));
   }
 
   std::vector<nifti_header> headers_;  ///< th, ph, f of each fibre

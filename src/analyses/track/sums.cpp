@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "kernels/portable/output_rows.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
+#include "src/analyses/track/streamlines.hpp"
 
 namespace voxherd {
 
@@ -58,6 +59,10 @@ known_output count_map(const char* name, const std::vector<std::uint64_t>& value
 
 constant number(const char* name, std::uint64_t value, const char* meaning) {
   return {name, {1}, {static_cast<double>(value)}, "1", meaning, "streamlines"};
+}
+
+constant mask_voxels(const track_inputs& in) {
+  return number("mask_voxels", in.mask_voxels, "voxels in which streamlines run; maps have their neighbours, too");
 }
 
 /// Column `column` of a table with one row per seed, on the seeds' voxels; 0 elsewhere.
@@ -112,10 +117,16 @@ known_output make_direction_map(const track_sums& sums, const track_inputs& in,
   return map;
 }
 
-void log_tract(const std::string& name, std::uint64_t accepted, std::uint64_t started) {
-  spdlog::info("{}: {} of {} accepted ({:.3g} %)", name, accepted, counted(started, "streamline"),
-               100 * share(accepted, started));
-  if (accepted == 0) spdlog::warn("{}: no streamline was accepted; its maps are 0", name);
+/// `where`: "" or the tract's name with a colon. `describe`: why there are none.
+template <class Describe>
+void warn_of_few(const std::string& where, std::uint64_t accepted, const Describe& describe) {
+  constexpr std::uint64_t few = 100;
+  if (accepted == 0) {
+    spdlog::warn("{}no streamline was accepted{}", where, describe());
+  } else if (accepted < few) {
+    spdlog::warn("{}only {} accepted: a density of n is known to about the square root of n; draw more per seed voxel",
+                 where, counted(accepted, "streamline"));
+  }
 }
 
 }  // namespace
@@ -161,10 +172,11 @@ track_sums group_collector::gather(const session& s) {
   return all;
 }
 
-void log_sums(const track_sums& sums, const track_inputs& in) {
+void log_sums(const track_sums& sums, const track_inputs& in, const device& d) {
   const std::uint64_t all = in.plan.streamlines(), accepted = sums.all_accepted();
   spdlog::info("{} of {} accepted ({:.3g} %); {:.1f} steps on average", accepted, counted(all, "streamline"),
                100 * share(accepted, all), share(sums.walked, all));
+  warn_of_few("", accepted, [&] { return describe_met_masks(in.view(), in.include_names, d.threads); });
 }
 
 std::vector<known_output> make_track_maps(const track_sums& sums, const track_inputs& in,
@@ -196,7 +208,7 @@ std::vector<known_output> make_track_maps(const track_sums& sums, const track_in
 std::vector<constant> make_track_constants(const track_sums& sums, const track_inputs& in) {
   std::vector<constant> all = {number("started", in.plan.streamlines(), "streamlines"),
                                number("waytotal", sums.all_accepted(), "accepted streamlines"),
-                               number("steps", sums.walked, "steps of all streamlines")};
+                               number("steps", sums.walked, "steps of all streamlines"), mask_voxels(in)};
   const std::uint64_t n = in.labels.size();
   if (n == 0) return all;
   const auto add = [&](const char* name, std::vector<std::uint64_t> shape, const char* unit, const char* meaning,
@@ -255,8 +267,19 @@ tract_sums tract_collector::gather(const session& s) {
   return all;
 }
 
-void log_sums(const tract_sums& sums, const tract_inputs& in) {
-  for (std::size_t t = 0; t < in.names.size(); ++t) log_tract(in.names[t], sums.accepted[t], sums.started[t]);
+void log_sums(const tract_sums& sums, const tract_inputs& in, const device& d) {
+  const auto describe = [&](std::size_t tract) {
+    const auto run = std::find_if(in.runs.begin(), in.runs.end(), [&](const auto& r) { return r.tract == tract; });
+    std::vector<track::voxel_info> voxels = in.field.voxels;
+    for (std::size_t i = 0; i < run->marked.size(); ++i) voxels[run->marked[i]].marks |= run->marks[i];
+    return describe_met_masks(in.view(*run, voxels), run->include_names, d.threads);
+  };
+  for (std::size_t t = 0; t < in.names.size(); ++t) {
+    const std::uint64_t accepted = sums.accepted[t], started = sums.started[t];
+    spdlog::info("{}: {} of {} accepted ({:.3g} %)", in.names[t], accepted, counted(started, "streamline"),
+                 100 * share(accepted, started));
+    warn_of_few(in.names[t] + ": ", accepted, [&] { return describe(t); });
+  }
 }
 
 std::vector<known_output> make_tract_maps(const tract_sums& sums, const tract_inputs& in,
@@ -295,7 +318,7 @@ std::vector<constant> make_tract_constants(const tract_sums& sums, const tract_i
   };
   return {numbers("started", sums.started, "streamlines of each tract, in the order of the maps"),
           numbers("waytotal", sums.accepted, "accepted streamlines of each tract"),
-          {"steps", {1}, {static_cast<double>(sums.walked)}, "1", "steps of all streamlines", "streamlines"}};
+          number("steps", sums.walked, "steps of all streamlines"), mask_voxels(in.field)};
 }
 
 std::vector<output_spec> track_outputs() {

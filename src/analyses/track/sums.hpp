@@ -42,7 +42,7 @@ class group_collector {
   std::vector<group_bits> accepted_bits_;
 };
 
-void log_sums(const track_sums& sums, const track_inputs& in);
+void log_sums(const track_sums& sums, const track_inputs& in, const device& d);
 
 /// The result: maps over `voxels`, the voxels of all places in increasing order, and constants.
 std::vector<known_output> make_track_maps(const track_sums& sums, const track_inputs& in,
@@ -69,7 +69,7 @@ class tract_collector {
   tract_sums own_;
 };
 
-void log_sums(const tract_sums& sums, const tract_inputs& in);
+void log_sums(const tract_sums& sums, const tract_inputs& in, const device& d);
 std::vector<known_output> make_tract_maps(const tract_sums& sums, const tract_inputs& in,
                                           const std::vector<std::uint64_t>& voxels);
 std::vector<constant> make_tract_constants(const tract_sums& sums, const tract_inputs& in);

@@ -28,7 +28,7 @@ exit_status run_tracts(session& s, const track_request& request, run_settings ho
       "groups", [&] { return std::make_unique<tract_groups>(in, d); },
       [&](const std::string&, nlohmann::json& summary) {
         sums = collected.gather(s);
-        s.on_root([&] { log_sums(sums, in); });
+        s.on_root([&] { log_sums(sums, in, d); });
         std::uint64_t all = 0;
         for (const tract_run& run : in.runs) all += run.plan.streamlines();
         summary["streamlines"] = all;
@@ -69,7 +69,7 @@ exit_status run_track(session& s, const track_request& request) {
       [&](const std::string&, nlohmann::json& summary) {
         if (in.max_kept > 0) kept->numbers = choose_streamlines(s, collected.accepted_bits(), in);
         sums = collected.gather(s);
-        s.on_root([&] { log_sums(sums, in); });
+        s.on_root([&] { log_sums(sums, in, d); });
         summary["streamlines"] = in.plan.streamlines();
       });
   steps.collect([&](const batch& groups, auto outputs) { collected.add(groups, outputs); });

@@ -187,6 +187,7 @@ tract_run take_run(track_inputs& in) {
     run.marks.push_back(own);
   }
   run.seeds = std::move(in.seeds);
+  run.include_names = std::move(in.include_names);
   in.seeds.clear();
   run.how = in.how;
   return run;
@@ -252,6 +253,15 @@ const tract_run& tract_inputs::run_with(std::uint64_t group) const {
   const auto after = std::upper_bound(runs.begin(), runs.end(), group,
                                       [](std::uint64_t g, const tract_run& run) { return g < run.first_group; });
   return *(after - 1);
+}
+
+track::track_input tract_inputs::view(const tract_run& run, std::span<const track::voxel_info> voxels) const {
+  track::track_input view = field.view();
+  field.set_masks(voxels, view);
+  view.seeds = run.seeds;
+  view.how = run.how;
+  view.plan = run.plan;
+  return view;
 }
 
 tract_inputs read_tract_inputs(const session& s, const track_request& given) {

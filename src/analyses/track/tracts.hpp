@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct tract_run {
   std::size_t tract = 0;                     ///< its number
   std::vector<std::uint32_t> marked, marks;  ///< voxels in its masks, and their bits beside mark::inside
   std::vector<track::seed> seeds;
+  std::vector<std::string> include_names;  ///< on the root
   track::walk_settings how;
   track::group_plan plan;
   std::uint64_t first_group = 0;
@@ -43,6 +45,8 @@ struct tract_inputs {
   std::uint64_t groups() const { return runs.back().first_group + runs.back().plan.groups(); }
   /// The run with this group.
   const tract_run& run_with(std::uint64_t group) const;
+  /// What a tracker of the run reads, with its masks in `voxels`.
+  track::track_input view(const tract_run& run, std::span<const track::voxel_info> voxels) const;
 };
 
 /// Collective. Throws failure, the same on every rank.

@@ -35,14 +35,6 @@ void add_streamlines(result_draft& d) {
     t.rows.push_back({"mean steps", number_text(steps / started), fmt::format("of a streamline, {} mm each", step)});
   d.out.sections.back().tables.push_back(t);
   d.out.numbers["streamlines"] = {{"started", started}, {"waytotal", accepted}, {"steps", steps}};
-  constexpr double few = 100;
-  if (d.result.complete() && accepted == 0)
-    d.warn("No streamline was accepted: do the masks belong to this subject, and are --include and --exclude right?");
-  else if (d.result.complete() && accepted < few)
-    d.warn(
-        fmt::format("Only {:.0f} streamlines were accepted: a density of n is known to about the square root of n; "
-                    "raise --samples-per-seed.",
-                    accepted));
 }
 
 /// How large the tract is above each threshold of the density.

@@ -149,6 +149,34 @@ class Connectome(ExportedFibres):
         with open(self.path("csv", "count.csv")) as file:
             self.assertEqual(file.read(), "0,7,12\n7,0,3\n12,3,1\n")
 
+    def test_means_of_an_image_along_paths_are_written(self):
+        with h5py.File(self.result) as file:
+            size = tuple(file["image"].attrs["size"])
+        values = np.random.default_rng(1).random(size, dtype="f4")
+        nibabel.save(nibabel.Nifti1Image(values, self.affine), self.path("noise.nii"))
+        run("export", self.result, "--to", "csv", self.path("means"), "--statistics-of", self.path("noise.nii"))
+        rows = np.genfromtxt(self.path("means", "paths.csv"), delimiter=",", names=True)
+        self.assertEqual(rows.dtype.names, ("path", "length_mm", "mean_noise"))
+        compared = 0
+        for number in range(FIBRES):
+            points = self.fibre(number).astype(float)
+            voxels = np.floor(nibabel.affines.apply_affine(np.linalg.inv(self.affine), points) + .5).astype(int)
+            inside = ((voxels >= 0) & (voxels < size)).all(1)
+            pieces = np.linalg.norm(np.diff(points, axis=0), axis=1)
+            weights = (np.r_[pieces, 0] + np.r_[0, pieces]) / 2 * inside if len(points) > 1 else np.ones(1) * inside
+            row = rows[rows["path"] == number + 1]
+            if len(points) == 0:
+                self.assertEqual(row.size, 0)
+                continue
+            self.assertAlmostEqual(row["length_mm"][0], pieces.sum(), places=3)
+            if weights.sum() == 0:
+                self.assertTrue(np.isnan(row["mean_noise"][0]))
+                continue
+            mean = np.average(values[tuple(np.where(inside[:, None], voxels, 0).T)], weights=weights)
+            self.assertAlmostEqual(row["mean_noise"][0], mean, places=4)
+            compared += 1
+        self.assertGreater(compared, 10)
+
     def test_existing_files_are_kept_without_overwrite(self):
         run("export", self.result, "--to", "csv", self.path("twice"))
         self.assertIn("--overwrite", run("export", self.result, "--to", "csv", self.path("twice"), expect=2).stderr)

@@ -397,7 +397,7 @@ class Streamlines(ReportJobs):
             "10000", "--backend", "cpu", "--threads", "1", "--quiet", "--out", out)
         run("report", out)
         numbers = json.loads(read(self.path("nothing.report.json")))
-        self.assertIn("No streamline was accepted", numbers["warnings"][0])
+        self.assertIn("no streamline was accepted", numbers["warnings"][0])
 
 
 class Texts(ReportJobs):

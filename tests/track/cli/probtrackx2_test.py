@@ -213,6 +213,23 @@ class Folder(Probtrackx2Jobs):
         with open(self.path("tract/fdt_paths.nii.gz"), "rb") as file:
             self.assertEqual(file.read(), before)
 
+    def test_without_a_result_waytotal_is_written(self):
+        folder = self.trace("total", "-x", self.mask("seeds", np.s_[10, 3, 3]), "-P", "10")
+        self.assertEqual(sorted(os.listdir(folder)), ["probtrackx.log", "voxherd.h5", "waytotal"])
+
+    def test_verbose_takes_the_level_of_FSL(self):
+        seeds = self.mask("seeds", np.s_[10, 3, 3])
+        for i, words in enumerate((("-V", "1"), ("--verbose=1",), ("--verbose", "2"), ("-V",), ("--meshspace", "caret"))):
+            folder = self.trace(f"verbose{i}", *words, "-x", seeds, "-P", "10")
+            self.assertTrue(os.path.exists(f"{folder}/waytotal"))
+
+    def test_a_run_without_accepted_streamlines_warns(self):
+        folder = self.samples()
+        rc, output = self.call("-s", f"{folder}/merged", "-m", f"{folder}/nodif_brain_mask", "-x", self.mask("seeds", np.s_[10, 3, 3]), "--opd",
+                               "-P", "10", f"--waypoints={self.mask('far', np.s_[:, 7, :])}", f"--dir={self.path('none')}")
+        self.assertEqual(rc, 0, output)
+        self.assertIn("far.nii was reached by 0 of 10 streamlines", output)
+
     def test_conditions_without_waypoints_have_no_effect(self):
         folder = self.trace("tract", "-x", self.mask("seeds", np.s_[10, 3, 3]), "--opd", "--onewaycondition", "--waycond=AND", "-P", "10")
         self.assertEqual(constants(f"{folder}/voxherd.h5", "streamlines")["waytotal"], 10)
@@ -297,6 +314,7 @@ class Errors(Probtrackx2Jobs):
         self.assertFalse(os.path.exists(self.path("refused")))
 
     def test_options_that_are_not_offered_name_the_reason(self):
+        self.refuse(USAGE, "`voxherd track --paths FILE` stores streamlines", "--opd", "--savepaths")
         for option in ("--omatrix4", "--s2tastext", "--simple"):
             self.refuse(USAGE, f"{option.split('=')[0]} is not supported: ", "--opd", option)
         self.refuse(USAGE, "--nosuch", "--opd", "--nosuch")
@@ -306,7 +324,6 @@ class Errors(Probtrackx2Jobs):
 
     def test_contradictory_options_are_rejected(self):
         seeds = self.mask("seeds", np.s_[10, 4, 3])
-        self.refuse(USAGE, "no result is asked for")
         self.refuse(USAGE, "-x, the seeds, is missing", "--opd", "without -x")
         self.refuse(USAGE, "-s, the samples (subject.bedpostX/merged), is missing", "--opd", "without -s")
         self.refuse(USAGE, "--avoid is given twice", "--opd", f"--avoid={seeds}", f"--avoid={seeds}")

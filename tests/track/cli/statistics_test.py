@@ -1,0 +1,100 @@
+"""voxherd export --to csv --statistics-of: means of images in tracts, along paths and between regions."""
+import csv
+import os
+import unittest
+
+import numpy as np
+from crafted_inputs import BAD_DATA, USAGE
+from toy_jobs import voxherd
+from track_test import SIZE, TrackJobs, maps
+
+
+class Statistics(TrackJobs):
+    def setUp(self):
+        super().setUp()
+        self.ramp = np.tile(np.arange(SIZE[0], dtype=float)[:, None, None], (1, *SIZE[1:]))
+        self.image = self.write("ramp.nii", self.ramp)
+
+    def export(self, result, *options, out="csv"):
+        rc, _, output = voxherd("export", result, "--to", "csv", self.path(out), "--overwrite", *options)
+        self.assertEqual(rc, 0, output)
+        return self.path(out)
+
+    def table(self, folder, name):
+        with open(os.path.join(folder, name), newline="") as file:
+            return list(csv.DictReader(file))
+
+    def protocols(self):
+        for name, box in (("left", np.s_[5, 3:5, 3]), ("right", np.s_[15, 4, 3])):
+            self.mask(f"protocols/{name}/seed", box)
+        self.mask("protocols/right/stop", np.s_[18, :, :])
+        return self.path("protocols")
+
+    def test_a_tract_has_its_volume_and_means_and_medians_weighted_by_its_density(self):
+        out = self.make("tracts.h5", "--samples", self.samples("samples", spread=.05), "--tracts", self.protocols(), "--tract-samples", 200)
+        rows = self.table(self.export(out, "--statistics-of", self.image, "--tract-threshold", .1), "tracts.csv")
+        self.assertEqual([row["tract"] for row in rows], ["left", "right"])
+        for row in rows:
+            density = maps(out)[f"density_{row['tract']}"].astype(float)
+            waytotal = float(row["waytotal"])
+            self.assertGreater(waytotal, 100)
+            density[density < .1 * waytotal] = 0
+            inside = density > 0
+            self.assertEqual(int(row["voxels"]), inside.sum())
+            self.assertEqual(float(row["volume_mm3"]), 8 * inside.sum())
+            self.assertAlmostEqual(float(row["mean_ramp"]), (self.ramp * density).sum() / density.sum(), places=4)
+            values = np.repeat(self.ramp[inside], density[inside].astype(int))
+            self.assertAlmostEqual(float(row["median_ramp"]), np.median(values), places=6)
+        # Without images: numbers of streamlines and volumes. One tract alone: the same table.
+        self.assertEqual(list(self.table(self.export(out, out="plain"), "tracts.csv")[0]),
+                         ["tract", "started", "waytotal", "voxels", "volume_mm3"])
+        alone = self.make("alone.h5", "--samples", self.path("samples"), "--seed-image", self.path("protocols/left/seed.nii"),
+                          "--samples-per-seed", 200)
+        again = self.table(self.export(alone, "--statistics-of", self.image, "--tract-threshold", .1, out="alone"), "tracts.csv")[0]
+        self.assertEqual({**again, "tract": "left"}, rows[0])
+
+    def test_an_image_on_another_grid_is_read_at_the_same_place_in_the_world(self):
+        fine = np.repeat(np.repeat(np.repeat(self.ramp, 2, 0), 2, 1), 2, 2)
+        other = self.write("fine.nii", fine, sform=[[1, 0, 0, -.5], [0, 1, 0, -.5], [0, 0, 1, -.5]])
+        out = self.make("tracts.h5", "--samples", self.samples(), "--tracts", self.protocols(), "--tract-samples", 20)
+        row = self.table(self.export(out, "--statistics-of", self.image, other), "tracts.csv")[0]
+        self.assertEqual(row["mean_ramp"], row["mean_fine"])
+
+    def test_regions_have_the_mean_along_the_halves_that_join_them(self):
+        labels = self.mask("labels", np.s_[5, 3, 3], np.s_[10, 3, 3], np.s_[15, 3, 3])
+        kept = self.path("kept.h5")
+        out = self.make("out.h5", "--samples", self.samples(), "--connectome", labels, "--samples-per-seed", 20, "--paths", kept)
+        folder = self.export(kept, "--statistics-of", self.image)
+        rows = self.table(folder, "paths.csv")
+        self.assertEqual({(row["from"], row["to"]) for row in rows}, {("1", "3"), ("2", "1"), ("2", "3"), ("3", "1")})
+        with open(os.path.join(folder, "mean_ramp.csv")) as file:
+            text = list(csv.reader(file))
+        self.assertEqual([text[0][1:], [row[0] for row in text[1:]]], [["1", "2", "3"]] * 2)
+        found = np.array([[float(value) for value in row[1:]] for row in text[1:]])
+        # From voxel 10 to the mask's end at 1 or 22, and from 5 and 15 to the other end.
+        np.testing.assert_array_equal(np.isnan(found), [[1, 1, 0], [0, 1, 0], [0, 1, 1]])
+        np.testing.assert_allclose([found[1, 0], found[1, 2]], [(10 + 1) / 2, (10 + 22) / 2], atol=.5)
+        np.testing.assert_allclose([found[0, 2], found[2, 0]], [(5 + 22) / 2, (15 + 1) / 2], atol=.5)
+        # The connectome's own file: its matrices, and the density as a tract.
+        names = os.listdir(self.export(out, "--statistics-of", self.image, out="connectome"))
+        self.assertEqual(sorted(names), ["count.csv", "nodes.tsv", "tracts.csv"])
+
+    def test_mistakes_are_named(self):
+        out = self.make("out.h5", "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 3, 3]), "--samples-per-seed", 5)
+        os.mkdir(self.path("twice"))
+        self.write("twice/ramp.nii", self.ramp)
+        for words, expected in ((("--to", "nifti", self.path("x"), "--statistics-of", self.image), "--statistics-of has no meaning with --to nifti"),
+                                (("--to", "csv", self.path("x"), "--statistics-of", self.image, self.path("twice/ramp.nii")),
+                                 "two images are called ramp")):
+            rc, _, output = voxherd("export", out, *words)
+            self.assertEqual(rc, USAGE, output)
+            self.assertIn(expected, output)
+        matrix = self.path("m.h5")
+        self.make("with.h5", "--samples", self.path("samples"), "--seed-image", self.path("seeds.nii"), "--samples-per-seed", 5, "--matrix1", matrix)
+        rc, _, output = voxherd("export", matrix, "--to", "csv", self.path("x"), "--statistics-of", self.image)
+        self.assertEqual(rc, BAD_DATA, output)
+        self.assertIn("without tracts or paths", output)
+
+
+if __name__ == "__main__":
+    unittest.main()
