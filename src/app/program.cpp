@@ -36,8 +36,9 @@ struct ending {
   std::string message;  ///< message of a failure; empty for none
 };
 
-void set_up_log(const session& s) {
-  spdlog::set_default_logger(spdlog::stderr_color_st("voxherd"));
+/// Callers of FSL's programs take any word on standard error for a failure: there the log goes to standard output.
+void set_up_log(const session& s, bool is_replacement) {
+  spdlog::set_default_logger(is_replacement ? spdlog::stdout_color_st("voxherd") : spdlog::stderr_color_st("voxherd"));
   spdlog::set_pattern("voxherd: %l: %v");
   spdlog::set_level(s.is_root() ? spdlog::level::info : spdlog::level::err);
 }
@@ -60,7 +61,13 @@ std::optional<help_format> find_help_format(const std::vector<std::string>& word
 struct program_parts {
   std::span<const command* const> commands;
   std::string_view commit;
+  bool is_replacement = false;  ///< it was called by the name of another program
 };
+
+/// FSL's programs print their help on standard error, where callers look for it.
+void print_help(const session& s, const program_parts& program, const std::string& text) {
+  if (s.is_root()) fmt::print(program.is_replacement ? stderr : stdout, "{}", text);
+}
 
 std::string version_line(std::string_view commit) {
   return commit.empty() ? fmt::format("voxherd {}\n", version) : fmt::format("voxherd {} ({})\n", version, commit);
@@ -91,7 +98,7 @@ exit_status dispatch(session& s, const program_parts& program, const std::vector
   }
   const command& c = find_command(commands, first);
   if (const auto format = find_help_format(rest)) {
-    if (s.is_root()) fmt::print("{}", help_text(c, *format));
+    print_help(s, program, help_text(c, *format));
     return exit_status::complete;
   }
   if (std::error_code gone; (void)std::filesystem::current_path(gone), gone)
@@ -105,7 +112,8 @@ exit_status dispatch(session& s, const program_parts& program, const std::vector
   // From here on, so that a signal is not lost while inputs are read or between two steps.
   std::optional<stop_signals> signals;
   if (makes_result(c)) signals.emplace();
-  const run_request* const run = prepared->run_options();
+  run_request* const run = prepared->run_options();
+  if (run != nullptr && program.is_replacement) run->quiet = true;  // no progress line on standard error
   if (run != nullptr && run->backend != backend_choice::cpu) wake_gpu();
   return prepared->run(s);
 }
@@ -177,11 +185,14 @@ int leave_together(const session& s, const ending& own) {
 int run_program(int argc, char** argv, std::span<const command* const> commands, std::string_view commit) {
   reserve_output();
   use_hdf5_without_file_locks();  // an environment variable: before MPI starts threads
-  if (argc > 1 && may_compute(commands, argv[1])) show_only_own_gpu();
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const command* const replaced = argc > 0 ? find_replaced(commands, argv[0]) : nullptr;
+  if (replaced != nullptr) words.insert(words.begin(), replaced->name);
+  if (!words.empty() && may_compute(commands, words.front())) show_only_own_gpu();
   session s(&argc, &argv);
-  set_up_log(s);
+  set_up_log(s, replaced != nullptr);
   confirm_own_gpu(s);
-  return leave_together(s, attempt(s, {commands, commit}, {argv + 1, argv + argc}));
+  return leave_together(s, attempt(s, {commands, commit, replaced != nullptr}, words));
 }
 
 }  // namespace voxherd
