@@ -35,6 +35,9 @@ struct command {
   const char* example = "";                         ///< command lines for the help, each below 78 columns
   std::string (*notes)() = nullptr;                 ///< a section of the help, with its heading; null: none
   const char* other_usage = "";                     ///< usage in the words of the program that it replaces
+  /// Names of the programs that it replaces, separated by blanks: a link with one of them to this program is this
+  /// command. A version may follow each, as in probtrackx2_gpu10.2.
+  const char* other_names = "";
 
   const std::vector<option_spec>& options() const { return table().specs(); }
 };

@@ -206,6 +206,17 @@ const command& find_command(std::span<const command* const> commands, const std:
                                                               : fmt::format("did you mean `{}`?", meant)));
 }
 
+const command* find_replaced(std::span<const command* const> commands, const std::string& program) {
+  const std::string name = program.substr(program.rfind('/') + 1);
+  const std::string without_version = name.substr(0, name.find_last_not_of("0123456789.") + 1);
+  for (const command* c : commands) {
+    std::istringstream others(c->other_names);
+    for (std::string other; others >> other;)
+      if (other == name || other == without_version) return c;
+  }
+  return nullptr;
+}
+
 given_options parse_command_line(const command& c, const std::vector<std::string>& words) {
   const po::options_description options = boost_options(c);
   const po::positional_options_description positional = positional_options(c);

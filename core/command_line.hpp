@@ -11,6 +11,9 @@ namespace voxherd {
 /// The command of that name. Throws failure (usage) with the most similar name.
 const command& find_command(std::span<const command* const> commands, const std::string& name);
 
+/// The command that replaces a program of this name or path; null if there is none.
+const command* find_replaced(std::span<const command* const> commands, const std::string& program);
+
 /// The options of a command that are given in `words`, else in the file named by --config. Throws failure (usage) for
 /// an unexpected word, an unknown or shortened option, an unknown key of the file.
 given_options parse_command_line(const command& c, const std::vector<std::string>& words);

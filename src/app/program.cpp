@@ -37,8 +37,9 @@ struct ending {
   std::string message;  ///< message of a failure; empty for none
 };
 
-void set_up_log(const session& s) {
-  spdlog::set_default_logger(spdlog::stderr_color_st("voxherd"));
+/// Callers of FSL's programs take any word on standard error for a failure: there the log goes to standard output.
+void set_up_log(const session& s, bool is_replacement) {
+  spdlog::set_default_logger(is_replacement ? spdlog::stdout_color_st("voxherd") : spdlog::stderr_color_st("voxherd"));
   spdlog::set_pattern("voxherd: %l: %v");
   spdlog::set_level(s.is_root() ? spdlog::level::info : spdlog::level::err);
 }
@@ -57,9 +58,19 @@ std::optional<help_format> find_help_format(const std::vector<std::string>& word
   return std::nullopt;
 }
 
-using command_list = std::span<const command* const>;
+/// What the program is called for.
+struct program_parts {
+  std::span<const command* const> commands;
+  bool is_replacement = false;  ///< it was called by the name of another program
+};
 
-exit_status dispatch(session& s, command_list commands, const std::vector<std::string>& words) {
+/// FSL's programs print their help on standard error, where callers look for it.
+void print_help(const session& s, const program_parts& program, const std::string& text) {
+  if (s.is_root()) fmt::print(program.is_replacement ? stderr : stdout, "{}", text);
+}
+
+exit_status dispatch(session& s, const program_parts& program, const std::vector<std::string>& words) {
+  const std::span<const command* const> commands = program.commands;
   const std::string first = words.empty() ? "--help" : words.front();
   const std::vector<std::string> rest(words.empty() ? words.end() : words.begin() + 1, words.end());
   const bool asks_version = std::find(rest.begin(), rest.end(), "--version") != rest.end();
@@ -83,7 +94,7 @@ exit_status dispatch(session& s, command_list commands, const std::vector<std::s
   }
   const command& c = find_command(commands, first);
   if (const auto format = find_help_format(rest)) {
-    if (s.is_root()) fmt::print("{}", help_text(c, *format));
+    print_help(s, program, help_text(c, *format));
     return exit_status::complete;
   }
   if (std::error_code gone; (void)std::filesystem::current_path(gone), gone)
@@ -97,7 +108,8 @@ exit_status dispatch(session& s, command_list commands, const std::vector<std::s
   // From here on, so that a signal is not lost while inputs are read or between two steps.
   std::optional<stop_signals> signals;
   if (makes_result(c)) signals.emplace();
-  const run_request* const run = prepared->run_options();
+  run_request* const run = prepared->run_options();
+  if (run != nullptr && program.is_replacement) run->quiet = true;  // no progress line on standard error
   if (run != nullptr && run->backend != backend_choice::cpu) wake_gpu();
   return prepared->run(s);
 }
@@ -112,9 +124,9 @@ void finish_output() {
   if (std::ferror(stdout) != 0) fail_output("a part of it is missing");
 }
 
-exit_status dispatch_and_print(session& s, command_list commands, const std::vector<std::string>& words) {
+exit_status dispatch_and_print(session& s, const program_parts& program, const std::vector<std::string>& words) {
   try {
-    const exit_status status = dispatch(s, commands, words);
+    const exit_status status = dispatch(s, program, words);
     finish_output();
     return status;
   } catch (const std::system_error& e) {  // fmt::print throws it
@@ -133,9 +145,9 @@ void reserve_output() {
   close(file);
 }
 
-ending attempt(session& s, command_list commands, const std::vector<std::string>& words) {
+ending attempt(session& s, const program_parts& program, const std::vector<std::string>& words) {
   try {
-    return {dispatch_and_print(s, commands, words), ""};
+    return {dispatch_and_print(s, program, words), ""};
   } catch (...) {
     const failure f = current_failure();
     return {f.status, f.what()};
@@ -149,7 +161,7 @@ void print(const ending& e) {
 
 /// Whether this process may compute on a GPU; `info` and `doctor` look at all of them. `cohort` and `bids` run
 /// their subjects here.
-bool may_compute(command_list commands, std::string_view name) {
+bool may_compute(std::span<const command* const> commands, std::string_view name) {
   const auto named = std::find_if(commands.begin(), commands.end(), [&](const command* c) { return c->name == name; });
   if (named == commands.end()) return false;
   const auto& options = (*named)->options();
@@ -170,11 +182,14 @@ int run_program(int argc, char** argv, std::span<const command* const> commands,
   set_program_build(build);
   reserve_output();
   use_hdf5_without_file_locks();  // an environment variable: before MPI starts threads
-  if (argc > 1 && may_compute(commands, argv[1])) show_only_own_gpu();
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const command* const replaced = argc > 0 ? find_replaced(commands, argv[0]) : nullptr;
+  if (replaced != nullptr) words.insert(words.begin(), replaced->name);
+  if (!words.empty() && may_compute(commands, words.front())) show_only_own_gpu();
   session s(&argc, &argv);
-  set_up_log(s);
+  set_up_log(s, replaced != nullptr);
   confirm_own_gpu(s);
-  return leave_together(s, attempt(s, commands, {argv + 1, argv + argc}));
+  return leave_together(s, attempt(s, {commands, replaced != nullptr}, words));
 }
 
 }  // namespace voxherd

@@ -24,129 +24,59 @@
 #include "src/analyses/common/run_options.hpp"
 #include "src/export/export_plan.hpp"
 #include "src/export/fsl_folder.hpp"
+#include "src/fsl/bedpostx.hpp"
 #include "src/io/input_file.hpp"
 
 namespace voxherd {
 
 namespace {
 
-enum class bedpostx_meaning { value, given, no_difference, no_difference_value, unsupported };
-
-/// A flag of FSL: `ours` is the option that replaces it, or the reason why there is none.
-struct bedpostx_flag {
-  std::string_view fsl;
-  bedpostx_meaning kind;
-  std::string_view ours;
-};
-
-constexpr std::string_view uses_folder = "the files of the subject's folder are used";
+constexpr std::string_view uses_folder = "the files of the subject's folder are used",
+                           has_own_folder = "the output is SUBJECT_DIR.bedpostX";
 
 // clang-format off
-constexpr bedpostx_flag bedpostx_flags[] = {
-  {"-n", bedpostx_meaning::value, "--fibres"},         {"--nf", bedpostx_meaning::value, "--fibres"},
-  {"--nfibres", bedpostx_meaning::value, "--fibres"},  {"-model", bedpostx_meaning::value, "--model"},
-  {"-w", bedpostx_meaning::value, "--ard-weight"},     {"--fudge", bedpostx_meaning::value, "--ard-weight"},
-  {"-b", bedpostx_meaning::value, "--burn-in"},        {"--bi", bedpostx_meaning::value, "--burn-in"},
-  {"--burnin", bedpostx_meaning::value, "--burn-in"},  {"-j", bedpostx_meaning::value, "--jumps"},
-  {"--nj", bedpostx_meaning::value, "--jumps"},        {"--njumps", bedpostx_meaning::value, "--jumps"},
-  {"-s", bedpostx_meaning::value, "--sample-every"},   {"--se", bedpostx_meaning::value, "--sample-every"},
-  {"--sampleevery", bedpostx_meaning::value, "--sample-every"},
-  {"--upe", bedpostx_meaning::value, "--adapt-every"}, {"--updateproposalevery", bedpostx_meaning::value, "--adapt-every"},
-  {"--Rmean", bedpostx_meaning::value, "--ratio-mean"}, {"--Rstd", bedpostx_meaning::value, "--ratio-std"},
-  {"--seed", bedpostx_meaning::value, "--random-seed"},
-  {"-g", bedpostx_meaning::given, "--gradient-deviation"}, {"--rician", bedpostx_meaning::given, "--noise=rician"},
-  {"--noard", bedpostx_meaning::given, "--no-ard"},    {"--allard", bedpostx_meaning::given, "--all-ard"},
-  {"--ardf0", bedpostx_meaning::given, "--f0-ard"},    {"-c", bedpostx_meaning::given, "--backend=cpu"},
-  {"--nonlinear", bedpostx_meaning::no_difference, ""}, {"--cnonlinear", bedpostx_meaning::no_difference, ""},
-  {"--nospat", bedpostx_meaning::no_difference, ""},   {"--forcedir", bedpostx_meaning::no_difference, ""},
-  {"-V", bedpostx_meaning::no_difference, ""},
-  {"--bn", bedpostx_meaning::no_difference_value, ""}, {"--burnin_noard", bedpostx_meaning::no_difference_value, ""},
-  {"-NJOBS", bedpostx_meaning::no_difference_value, ""}, {"-Q", bedpostx_meaning::no_difference_value, ""},
-  {"--Rfudge", bedpostx_meaning::unsupported, "the prior of R has no such weight here"},
-  {"--gradnonlin", bedpostx_meaning::unsupported, "use -g; grad_dev is read from the subject's folder"},
-  {"-k", bedpostx_meaning::unsupported, uses_folder},     {"--data", bedpostx_meaning::unsupported, uses_folder},
-  {"-m", bedpostx_meaning::unsupported, uses_folder},     {"--mask", bedpostx_meaning::unsupported, uses_folder},
-  {"-r", bedpostx_meaning::unsupported, uses_folder},     {"--bvecs", bedpostx_meaning::unsupported, uses_folder},
-  {"--bvals", bedpostx_meaning::unsupported, uses_folder}, {"--ld", bedpostx_meaning::unsupported, "the output is SUBJECT_DIR.bedpostX"},
-  {"--logdir", bedpostx_meaning::unsupported, "the output is SUBJECT_DIR.bedpostX"},
+constexpr fsl_option model_options[] = {
+  {"-n, --nf, --nfibres", fsl_answer::value, "--fibres"},
+  {"-model, --model", fsl_answer::value, "--model"},
+  {"-w, --fudge", fsl_answer::value, "--ard-weight"},
+  {"--bi, --burnin", fsl_answer::value, "--burn-in"},
+  {"-j, --nj, --njumps", fsl_answer::value, "--jumps"},
+  {"-s, --se, --sampleevery", fsl_answer::value, "--sample-every"},
+  {"--upe, --updateproposalevery", fsl_answer::value, "--adapt-every"},
+  {"--Rmean", fsl_answer::value, "--ratio-mean"},
+  {"--Rstd", fsl_answer::value, "--ratio-std"},
+  {"--seed", fsl_answer::value, "--random-seed"},
+  {"--rician", fsl_answer::given, "--noise=rician"},
+  {"--noard", fsl_answer::given, "--no-ard"},
+  {"--allard", fsl_answer::given, "--all-ard"},
+  {"--ardf0", fsl_answer::given, "--f0-ard"},
+  {"--nonlinear, --cnonlinear, --nospat, -V, --verbose", fsl_answer::no_difference, ""},
+  {"--bn, --burnin_noard", fsl_answer::no_difference_value, ""},
+  {"--Rfudge", fsl_answer::unsupported, "the prior of R has no such weight here"},
+};
+constexpr fsl_option folder_options[] = {
+  {"-b", fsl_answer::value, "--burn-in"},
+  {"-g", fsl_answer::given, "--gradient-deviation"},
+  {"-c", fsl_answer::given, "--backend=cpu"},
+  {"--forcedir", fsl_answer::no_difference, ""},
+  {"-NJOBS, -Q, -QSYS", fsl_answer::no_difference_value, ""},
+  {"--gradnonlin", fsl_answer::unsupported, "use -g; grad_dev is read from the subject's folder"},
+  {"-k, --data, -m, --mask, -r, --bvecs, --bvals", fsl_answer::unsupported, uses_folder},
+  {"--ld, --logdir", fsl_answer::unsupported, has_own_folder},
 };
 // clang-format on
 
-const bedpostx_flag* find_bedpostx_flag(std::string_view name) {
-  const auto* found = std::find_if(std::begin(bedpostx_flags), std::end(bedpostx_flags),
-                                   [&](const bedpostx_flag& f) { return f.fsl == name; });
-  return found == std::end(bedpostx_flags) ? nullptr : found;
+const fsl_program& bedpostx_program() {
+  static const std::vector<fsl_option> options = with_model_options(folder_options);
+  static const fsl_program program{"bedpostx", options, expected_number};
+  return program;
 }
 
-/// Names of FSL for the same option of ours: "-n, --nf, --nfibres".
-std::string names_of_option(std::string_view ours) {
-  std::string names;
-  for (const bedpostx_flag& f : bedpostx_flags)
-    if (f.ours == ours) names += (names.empty() ? "" : ", ") + std::string(f.fsl);
-  return names;
-}
-
-/// A section of the help: FSL's flags and the options that they stand for.
-std::string list_bedpostx_flags() {
-  std::string text = "FSL's flags for these options:\n";
-  std::string_view before;
-  for (const bedpostx_flag& f : bedpostx_flags) {
-    const bool is_ours = f.kind == bedpostx_meaning::value || f.kind == bedpostx_meaning::given;
-    if (is_ours && f.ours != before && text.find(fmt::format("  {} ", f.ours)) == std::string::npos)
-      text += fmt::format("  {:<22} {}\n", f.ours, names_of_option(f.ours));
-    before = f.ours;
-  }
-  return text;
-}
-
-/// Throws failure (usage) with FSL's name of the flag.
-void check_number(const std::string& name, const std::string& value, std::string_view ours) {
-  const option_spec* spec = ballstick_model_options().find(ours.substr(2));
-  if (spec == nullptr || !spec->limits) return;
-  double number = 0;
-  const auto [stopped, code] = std::from_chars(value.data(), value.data() + value.size(), number);
-  const bool is_number = code == std::errc{} && stopped == value.data() + value.size();
-  if (!is_number || (spec->type == option_type::integer && number != std::floor(number)) ||
-      number < spec->limits->min || number > spec->limits->max)
-    throw failure(exit_status::usage,
-                  fmt::format("bedpostx: {} {}: expected {}{}", name, value,
-                              spec->type == option_type::integer ? "an integer, " : "", spec->accepted()));
-}
-
-/// The words of a bedpostx (or xfibres) command line as options of `voxherd bedpostx`: -n 3 or --nf=3 becomes
-/// --fibres=3. Flags that have no effect here become --no-difference=FLAG; words unknown to FSL are kept.
-/// Throws failure (usage) for a flag of FSL that voxherd does not support, or one without its value.
 std::vector<std::string> from_bedpostx(const std::vector<std::string>& words) {
-  std::vector<std::string> ours;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    const std::size_t equals = word.find('=');
-    const std::string name = word.substr(0, equals);
-    const bedpostx_flag* f = find_bedpostx_flag(name);
-    if (f == nullptr) {
-      ours.push_back(word);
-      continue;
-    }
-    if (f->kind == bedpostx_meaning::unsupported)
-      throw failure(exit_status::usage, fmt::format("bedpostx: {} is not supported: {}", name, f->ours));
-    std::string value;
-    const bool takes_value = f->kind == bedpostx_meaning::value || f->kind == bedpostx_meaning::no_difference_value;
-    if (!takes_value && equals != std::string::npos)
-      throw failure(exit_status::usage, fmt::format("bedpostx: {}: {} takes no value", word, name));
-    if (takes_value && equals == std::string::npos && i + 1 == words.size())
-      throw failure(exit_status::usage, fmt::format("bedpostx: {}: the value is missing; example: {} 3", name, name));
-    if (takes_value) value = equals == std::string::npos ? words[++i] : word.substr(equals + 1);
-    if (f->kind == bedpostx_meaning::value) {
-      check_number(name, value, f->ours);
-      ours.push_back(fmt::format("{}={}", f->ours, value));
-    } else if (f->kind == bedpostx_meaning::given) {
-      ours.emplace_back(f->ours);
-    } else {
-      ours.push_back(fmt::format("--no-difference={}{}{}", name, value.empty() ? "" : " ", value));
-    }
-  }
-  return ours;
+  return translate_fsl_words(bedpostx_program(), words);
 }
+
+std::string list_bedpostx_flags() { return list_fsl_names(bedpostx_program()); }
 
 namespace fs = std::filesystem;
 
@@ -198,7 +128,7 @@ struct subject_files {
 std::string result_path(const subject_files& f) { return f.out + "/voxherd.h5"; }
 
 /// An image may exist as .nii or .nii.gz, but not as both.
-std::optional<std::string> find_image(const std::string& folder, const std::string& name) {
+std::optional<std::string> find_only_image(const std::string& folder, const std::string& name) {
   std::optional<std::string> found;
   for (const char* ending : {".nii.gz", ".nii"}) {
     const std::string path = folder + "/" + name + ending;
@@ -234,13 +164,14 @@ subject_files find_files(const bedpostx_request& request) {
     throw failure(exit_status::missing_input, fmt::format("{}: no such folder; expected a folder with data, "
                                                           "nodif_brain_mask, bvals and bvecs",
                                                           printable(f.folder)));
-  f.dwi = require_file(find_image(f.folder, "data"), f.folder, "data.nii.gz or data.nii");
-  f.mask = require_file(find_image(f.folder, "nodif_brain_mask"), f.folder, "nodif_brain_mask.nii.gz or .nii");
+  f.dwi = require_file(find_only_image(f.folder, "data"), f.folder, "data.nii.gz or data.nii");
+  f.mask = require_file(find_only_image(f.folder, "nodif_brain_mask"), f.folder, "nodif_brain_mask.nii.gz or .nii");
   f.bvals = require_file(find_text(f.folder, "bvals"), f.folder, "bvals or bvals.txt");
   f.bvecs = require_file(find_text(f.folder, "bvecs"), f.folder, "bvecs or bvecs.txt");
-  f.nodif = find_image(f.folder, "nodif").value_or("");
+  f.nodif = find_only_image(f.folder, "nodif").value_or("");
   if (request.gradient_deviation)
-    f.deviation = require_file(find_image(f.folder, "grad_dev"), f.folder, "grad_dev.nii.gz or .nii (needed by -g)");
+    f.deviation =
+        require_file(find_only_image(f.folder, "grad_dev"), f.folder, "grad_dev.nii.gz or .nii (needed by -g)");
   return f;
 }
 
@@ -276,17 +207,6 @@ void log_ignored_flags(const bedpostx_request& request) {
   spdlog::info("these flags of FSL have no effect here: {}", fmt::join(request.no_difference, ", "));
 }
 
-void write_fsl_folder(session& s, const bedpostx_request& request, const subject_files& f) {
-  export_settings settings;
-  settings.result = result_path(f);
-  settings.out = f.out;
-  settings.overwrite = true;  // without the finished marker, the folder is an incomplete one of ours or FSL's
-  settings.quiet = request.run.quiet;
-  settings.threads = export_threads(s, request.run.threads);
-  export_folder(s, settings, [&](const result_volumes& result) { return plan_fsl_folder(result, f.nodif); });
-  spdlog::info("{} written; next: probtrackx2 -s {}/merged ..., or fsleyes {}/dyads1.nii.gz", f.out, f.out, f.out);
-}
-
 exit_status estimate_and_export(session& s, const bedpostx_request& request, const subject_files& f) {
   bool created = false;
   s.on_root([&] {
@@ -320,7 +240,7 @@ exit_status estimate_and_export(session& s, const bedpostx_request& request, con
   const bool dry_run = request.run.dry_run;
   if (dry_run) remove_if_empty();
   stop_signals::release();  // the result is complete: a signal may end the export
-  if (status == exit_status::complete && !dry_run) write_fsl_folder(s, request, f);
+  if (status == exit_status::complete && !dry_run) write_bedpostx_folder(s, {f.out, f.nodif}, request.run);
   return status;
 }
 
@@ -342,14 +262,63 @@ exit_status run_bedpostx(session& s, const bedpostx_request& request) {
 
 }  // namespace
 
+std::vector<fsl_option> with_model_options(std::span<const fsl_option> more) {
+  std::vector<fsl_option> all(std::begin(model_options), std::end(model_options));
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+std::vector<fsl_option> xfibres_options_of_fsl(fsl_answer forcedir, std::string_view ours) {
+  const fsl_option files[] = {{"-k, --data", fsl_answer::value, "--dwi"},
+                              {"-m, --mask", fsl_answer::value, "--mask"},
+                              {"-r, --bvecs", fsl_answer::value, "--bvecs"},
+                              {"-b, --bvals", fsl_answer::value, "--bvals"},
+                              {"--gradnonlin", fsl_answer::value, "--grad-dev"},
+                              {"--ld, --logdir", fsl_answer::value, "--logdir"},
+                              {"--forcedir", forcedir, ours}};
+  return with_model_options(files);
+}
+
+std::string expected_number(const std::string& value, std::string_view ours) {
+  const option_spec* spec = ballstick_model_options().find(ours.substr(2));
+  if (spec == nullptr || !spec->limits) return "";
+  double number = 0;
+  const auto [stopped, code] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const bool is_number = code == std::errc{} && stopped == value.data() + value.size();
+  const bool is_integer = spec->type == option_type::integer;
+  if (is_number && (!is_integer || number == std::floor(number)) && number >= spec->limits->min &&
+      number <= spec->limits->max)
+    return "";
+  return fmt::format("{}{}", is_integer ? "an integer, " : "", spec->accepted());
+}
+
+void write_bedpostx_folder(session& s, const bedpostx_folder& folder, const run_request& run) {
+  export_settings settings;
+  settings.result = folder.path + "/voxherd.h5";
+  settings.out = folder.path;
+  settings.overwrite = true;  // without the finished marker, the folder is an incomplete one of ours or FSL's
+  settings.quiet = run.quiet;
+  settings.threads = export_threads(s, run.threads);
+  export_folder(s, settings, [&](const result_volumes& result) {
+    export_plan plan = plan_fsl_folder(result, folder.nodif);
+    if (folder.has_inputs) {
+      std::erase_if(plan.images, [](const export_image& image) { return image.name == "nodif_brain_mask.nii.gz"; });
+      std::erase_if(plan.texts, [](const export_text& text) { return text.name == "bvals" || text.name == "bvecs"; });
+    }
+    return plan;
+  });
+  spdlog::info("{0} written; next: probtrackx2 -s {0}/merged ..., or fsleyes {0}/dyads1.nii.gz", folder.path);
+}
+
 constexpr command make_bedpostx_command() {
   command c = make_command<bedpostx_options, run_bedpostx>(
-      {"bedpostx", "FSL's bedpostx: reads its folder and flags, writes SUBJECT_DIR.bedpostX",
+      {"bedpostx", "FSL's bedpostx: takes its flags, writes SUBJECT_DIR.bedpostX",
        "voxherd bedpostx subject -n 2\n"
        "probtrackx2 -s subject.bedpostX/merged -m subject.bedpostX/nodif_brain_mask \\\n"
        "  -x seeds.nii.gz --dir=tracts"});
   c.translate = from_bedpostx;
   c.notes = list_bedpostx_flags;
+  c.other_names = "bedpostx bedpostx_gpu";
   return c;
 }
 

@@ -289,6 +289,7 @@ constexpr command make_probtrackx2_command() {
   c.translate = from_probtrackx2;
   c.other_usage = "-s BASENAME -m MASK -x SEEDS";
   c.notes = list_probtrackx2_flags;
+  c.other_names = "probtrackx2 probtrackx2_gpu";
   return c;
 }
 

@@ -111,7 +111,6 @@ exit_status run_report(session& s, const report_request& request) {
 }  // namespace
 
 extern const command report_command = make_command<report_options, run_report>(
-    {"report", "write a page with pictures, charts and numbers of a result or scan",
-     "voxherd report ballstick.h5 --open"});
+    {"report", "write a page with pictures, charts and numbers", "voxherd report ballstick.h5 --open"});
 
 }  // namespace voxherd

@@ -47,6 +47,14 @@ const option_table<dwi_request>& dwi_options() {
                  &T::mask,
                  text_kind::file,
                  {"mask of the voxels to process; without it, those with a positive b=0 mean"}},
+                {"b0-threshold",
+                 &T::max_b0_s_per_mm2,
+                 range{0, 1000},
+                 {.text = "largest b-value of a volume that counts as b=0",
+                  .unit = "s/mm2",
+                  .standard = "50",
+                  .stored = always,
+                  .paper = true}},
                 {"grad-dev",
                  &T::gradient_deviation,
                  text_kind::file,
@@ -60,7 +68,10 @@ struct dwi_series::state {
         bvals_path(request.bvals),
         bvecs_path(request.bvecs),
         mask_path(request.mask),
-        deviation_path(request.gradient_deviation) {
+        deviation_path(request.gradient_deviation),
+        b0{request.max_b0_s_per_mm2.value_or(max_b0_s_per_mm2), request.needs_b0},
+        part(request.part),
+        parts(request.parts) {
     require(dwi_path, "dwi", "a diffusion-weighted NIfTI image");
     require(bvals_path, "bvals", "a file of b-values");
     require(bvecs_path, "bvecs", "a file of gradient directions");
@@ -88,10 +99,12 @@ struct dwi_series::state {
     }
     provenance["bvals"] = fingerprint(bvals_path);
     provenance["bvecs"] = fingerprint(bvecs_path);
-    gradients = read_gradients(bvals_path, bvecs_path, image.volumes);
+    gradients = read_gradients(bvals_path, bvecs_path, image.volumes, b0);
     if (!deviation_path.empty()) check_deviation();
     describe_mask();
-    voxels = mask_path.empty() ? voxels_with_b0_signal(image, gradients) : voxels_inside(mask_path, image);
+    voxels =
+        mask_path.empty() ? voxels_with_b0_signal(image, gradients, b0.max_s_per_mm2) : voxels_inside(mask_path, image);
+    if (parts > 1) keep_part();
     provenance["dwi"] = series.get();
     provenance["image"] = image.geometry;
   }
@@ -110,10 +123,22 @@ struct dwi_series::state {
 
   void describe_mask() {
     if (mask_path.empty()) {
-      provenance["mask"] = {{"rule", fmt::format("positive mean over b <= {} s/mm2", max_b0_s_per_mm2)}};
+      provenance["mask"] = {{"rule", fmt::format("positive mean over b <= {} s/mm2", b0.max_s_per_mm2)}};
     } else {
       provenance["mask"] = fingerprint(mask_path);
     }
+  }
+
+  void keep_part() {
+    const std::uint64_t begin = part_begin(voxels.size(), part, parts),
+                        end = part_begin(voxels.size(), part + 1, parts);
+    if (begin == end)
+      throw failure(exit_status::usage,
+                    fmt::format("{}: {} voxels cannot be divided into {} parts; ask for fewer parts",
+                                printable(mask_path), voxels.size(), parts));
+    provenance["mask"]["part"] = {{"first_voxel", begin}, {"voxels", end - begin}};
+    voxels = std::vector(voxels.begin() + static_cast<std::ptrdiff_t>(begin),
+                         voxels.begin() + static_cast<std::ptrdiff_t>(end));
   }
 
   void share(const session& s) {
@@ -128,6 +153,8 @@ struct dwi_series::state {
   }
 
   std::string dwi_path, bvals_path, bvecs_path, mask_path, deviation_path;
+  b0_rule b0;
+  std::uint32_t part = 0, parts = 1;
   /// The signals of all volumes in pieces, and of these the kept ones to `out`.
   void load_kept(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) {
     constexpr std::size_t piece_floats = std::size_t{1} << 20;
@@ -150,6 +177,10 @@ struct dwi_series::state {
   std::unique_ptr<voxel_rows> signals, deviations;
   joined_input input;
 };
+
+std::uint64_t part_begin(std::uint64_t voxels, std::uint32_t part, std::uint32_t parts) {
+  return part == parts ? voxels : voxels / parts * part;
+}
 
 dwi_series::dwi_series(const session& s, const dwi_request& request, std::uint64_t host_memory_bytes)
     : state_(std::make_unique<state>(s, request, host_memory_bytes)) {}

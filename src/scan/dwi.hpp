@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,7 +17,14 @@ namespace voxherd {
 /// The files of a diffusion-weighted series; "" for none.
 struct dwi_request {
   std::string dwi, bvals, bvecs, mask, gradient_deviation;
+  std::optional<double> max_b0_s_per_mm2;  ///< none: 50
+  bool needs_b0 = true;
+  std::uint32_t part = 0, parts = 1;  ///< only one of so many equal parts of the mask's voxels, for xfibres
 };
+
+/// Where a part of the mask's voxels begins: voxels / parts in each, and what remains in the last one, as FSL's
+/// split_parts_gpu divides them.
+std::uint64_t part_begin(std::uint64_t voxels, std::uint32_t part, std::uint32_t parts);
 
 const option_table<dwi_request>& dwi_options();
 

@@ -68,7 +68,7 @@ std::vector<double> b_values(const number_table& t) {
   return t.values;
 }
 
-void check_range(const std::vector<double>& b, const std::string& name) {
+void check_range(const std::vector<double>& b, const std::string& name, const b0_rule& b0) {
   const double lowest = *std::min_element(b.begin(), b.end()), highest = *std::max_element(b.begin(), b.end());
   if (highest < smallest_top_b_s_per_mm2) {
     const char* why = highest == 0 ? "no volume is diffusion-weighted" : "ms/um2? multiply by 1000";
@@ -79,12 +79,15 @@ void check_range(const std::vector<double>& b, const std::string& name) {
     refuse_data(fmt::format("{}: the largest b-value is {}, expected at most {} s/mm2: s/m2? divide by 1e6", name,
                             highest, largest_top_b_s_per_mm2));
   }
-  if (lowest > max_b0_s_per_mm2) {
-    refuse_data(fmt::format(
-        "{}: the smallest b-value is {}, expected at least one volume without diffusion weighting (b up to {} "
-        "s/mm2)",
-        name, lowest, max_b0_s_per_mm2));
-  }
+  if (lowest <= b0.max_s_per_mm2) return;
+  const std::string found = fmt::format("{}: the smallest b-value is {}", name, lowest);
+  if (b0.is_required)
+    refuse_data(
+        fmt::format("{}, expected at least one volume without diffusion weighting (b up to {} s/mm2; "
+                    "--b0-threshold changes it)",
+                    found, b0.max_s_per_mm2));
+  spdlog::warn("{}: no volume without diffusion weighting (b up to {} s/mm2), so that S0 is extrapolated", found,
+               b0.max_s_per_mm2);
 }
 
 using direction = std::array<double, 3>;
@@ -95,8 +98,9 @@ direction direction_at(const number_table& t, lying way, std::size_t k) {
 }
 
 /// The unit vector, or zero if b is almost 0: some scanners write nan as the direction of b=0.
-direction checked_direction(const number_table& t, std::size_t k, direction g, double b, double& worst_norm) {
-  const bool weighted = b > max_b0_s_per_mm2;
+direction checked_direction(const number_table& t, std::size_t k, direction g, double b, double max_b0,
+                            double& worst_norm) {
+  const bool weighted = b > max_b0;
   const bool any_infinite = std::any_of(g.begin(), g.end(), [](double v) { return std::isinf(v); });
   const double norm = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
   const auto wrong = [&](const char* expected) {
@@ -115,7 +119,8 @@ direction checked_direction(const number_table& t, std::size_t k, direction g, d
 
 }  // namespace
 
-gradient_table read_gradients(const std::string& bvals, const std::string& bvecs, std::uint64_t volumes) {
+gradient_table read_gradients(const std::string& bvals, const std::string& bvecs, std::uint64_t volumes,
+                              const b0_rule& b0) {
   const number_table b_table = read_number_table(bvals), g_table = read_number_table(bvecs);
   check_shapes(b_table, g_table);
   const lying way = g_table.rows == 3 ? lying::along_rows : lying::along_columns;
@@ -124,10 +129,11 @@ gradient_table read_gradients(const std::string& bvals, const std::string& bvecs
 
   gradient_table table;
   table.b_s_per_mm2 = b_values(b_table);
-  check_range(table.b_s_per_mm2, b_table.name);
+  check_range(table.b_s_per_mm2, b_table.name, b0);
   double worst_norm = 1;
   for (std::size_t k = 0; k < volumes; ++k) {
-    const direction g = checked_direction(g_table, k, direction_at(g_table, way, k), table.b_s_per_mm2[k], worst_norm);
+    const direction g = checked_direction(g_table, k, direction_at(g_table, way, k), table.b_s_per_mm2[k],
+                                          b0.max_s_per_mm2, worst_norm);
     table.x.push_back(g[0]);
     table.y.push_back(g[1]);
     table.z.push_back(g[2]);

@@ -11,11 +11,18 @@ namespace voxherd {
 /// A volume with b (s/mm2) up to this counts as b=0 when a b=0 volume is needed; the fits use the given b.
 constexpr double max_b0_s_per_mm2 = 50;
 
+/// Which volumes count as b=0, and whether a series must have one: 7 T scans of the HCP have b = 55 to 65.
+struct b0_rule {
+  double max_s_per_mm2 = max_b0_s_per_mm2;
+  bool is_required = true;  ///< otherwise only a warning
+};
+
 /// Reads FSL's bvals (1xN or Nx1) and bvecs (3xN or Nx3; 3x3 is read as three rows), separated by white space or
 /// commas. Normalises nonzero directions. Requires one entry for each of `volumes`, finite numbers, b >= 0, a direction
-/// wherever b is above 0, at least one b=0, and units of s/mm2. Throws failure that names the file, the line, the value
-/// found and the value expected; logs a warning for unusual but usable values.
-gradient_table read_gradients(const std::string& bvals, const std::string& bvecs, std::uint64_t volumes);
+/// wherever b is above 0, b=0 volumes as the rule says, and units of s/mm2. Throws failure that names the file, the
+/// line, the value found and the value expected; logs a warning for unusual but usable values.
+gradient_table read_gradients(const std::string& bvals, const std::string& bvecs, std::uint64_t volumes,
+                              const b0_rule& b0 = {});
 
 /// Of some volumes.
 gradient_table choose_gradients(const gradient_table& all, const std::vector<std::uint32_t>& volumes);

@@ -44,7 +44,8 @@ std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_he
   return inside;
 }
 
-std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, const gradient_table& gradients) {
+std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, const gradient_table& gradients,
+                                                 double max_b0_s_per_mm2) {
   std::vector<double> sum(image.grid.voxel_count());
   std::vector<float> volume(sum.size());
   nifti_reader reader(image);

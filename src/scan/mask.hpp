@@ -15,6 +15,7 @@ std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_he
 
 /// The default mask: voxels whose mean over the volumes with b up to max_b0_s_per_mm2 is positive; logged. Throws
 /// failure (bad_data) if there are none.
-std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, const gradient_table& gradients);
+std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, const gradient_table& gradients,
+                                                 double max_b0_s_per_mm2);
 
 }  // namespace voxherd

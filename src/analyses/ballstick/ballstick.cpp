@@ -98,7 +98,9 @@ exit_status run_ballstick(session& s, const ballstick_request& request) {
   const ballstick::settings settings = request.model.settings();
   run_settings how = make_run_settings(s, request.run);
   how.export_words = "fsl DIR";
-  dwi_series dwi(s, request.series, request.run.host_memory_bytes());
+  dwi_request files = request.series;
+  files.needs_b0 = false;  // S0 is a parameter of the model
+  dwi_series dwi(s, files, request.run.host_memory_bytes());
   check_measurements(settings, dwi.gradients(), request.series.dwi);
   warn_about_one_shell(settings, dwi.gradients());
   add_stored(ballstick_options(), request, how.configuration);
@@ -110,7 +112,7 @@ exit_status run_ballstick(session& s, const ballstick_request& request) {
 }
 
 extern const command ballstick_command = make_command<ballstick_options, run_ballstick>(
-    {"ballstick", "fibre orientations of the ball & stick model by Metropolis sampling",
+    {"ballstick", "fibre orientations of the ball & stick model, by sampling",
      "voxherd ballstick --dwi data.nii.gz --bvals bvals --bvecs bvecs \\\n"
      "  --mask mask.nii.gz --fibres 2 --out fibres.h5\n"
      "voxherd export fibres.h5 --to fsl subject.bedpostX"},

@@ -84,12 +84,12 @@ exit_status run_geodesic(session& s, const geodesic_request& request) {
   return run_passes(s, inputs, how, choose());
 }
 
-extern const command geodesic_command = make_command<geodesic_options, run_geodesic>(
-    {"geodesic", "ranked geodesic connections between regions; streamlines for comparison",
-     "voxherd geodesic --dwi data.nii.gz --bvals bvals --bvecs bvecs \\\n"
-     "  --mask mask.nii.gz --seed-image white_matter.nii.gz \\\n"
-     "  --connectome parcellation.nii.gz --out connections.h5\n"
-     "voxherd export connections.h5 --to csv matrices"},
-    [] { return output_specs<fibre_outputs>(); });
+extern const command geodesic_command =
+    make_command<geodesic_options, run_geodesic>({"geodesic", "ranked geodesic connections between regions",
+                                                  "voxherd geodesic --dwi data.nii.gz --bvals bvals --bvecs bvecs \\\n"
+                                                  "  --mask mask.nii.gz --seed-image white_matter.nii.gz \\\n"
+                                                  "  --connectome parcellation.nii.gz --out connections.h5\n"
+                                                  "voxherd export connections.h5 --to csv matrices"},
+                                                 [] { return output_specs<fibre_outputs>(); });
 
 }  // namespace voxherd

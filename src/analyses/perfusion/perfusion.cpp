@@ -205,7 +205,7 @@ exit_status run_perfusion(session& s, const perfusion_request& request) {
 }
 
 extern const command perfusion_command = make_command<perfusion_options, run_perfusion>(
-    {"perfusion", "liver perfusion maps of a dynamic series: flows, transit times, delays",
+    {"perfusion", "liver perfusion maps: flows, transit times, delays",
      "voxherd perfusion --dynamic dynamic.nii.gz --times times.txt \\\n"
      "  --mask liver.nii.gz --arterial-voi aorta.nii.gz \\\n"
      "  --portal-voi portal_vein.nii.gz --signal spgr --tr 4 --flip-angle 20 \\\n"

@@ -25,9 +25,8 @@ constexpr double tolerance_s_per_mm2 = 100;
 /// Diffusion is Gaussian, as the tensor assumes, up to about here (Jones & Basser 2004).
 constexpr double max_tensor_b_s_per_mm2 = 1500;
 
-bool is_in(double b, double shell) {
-  return shell <= max_b0_s_per_mm2 ? b <= max_b0_s_per_mm2
-                                   : b > max_b0_s_per_mm2 && std::fabs(b - shell) <= tolerance_s_per_mm2;
+bool is_in(double b, double shell, double max_b0) {
+  return shell <= max_b0 ? b <= max_b0 : b > max_b0 && std::fabs(b - shell) <= tolerance_s_per_mm2;
 }
 
 std::string shell_list(const gradient_table& gradients) {
@@ -36,12 +35,14 @@ std::string shell_list(const gradient_table& gradients) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-void check_shells(const gradient_table& gradients, const std::vector<double>& shells, const std::string& bvals) {
+double max_b0(const dwi_request& files) { return files.max_b0_s_per_mm2.value_or(max_b0_s_per_mm2); }
+
+void check_shells(const gradient_table& gradients, const std::vector<double>& shells, const dwi_request& files) {
   for (const double shell : shells)
     if (std::none_of(gradients.b_s_per_mm2.begin(), gradients.b_s_per_mm2.end(),
-                     [&](double b) { return is_in(b, shell); }))
-      refuse_data(fmt::format("--shells: no volume of {} has b = {:g} s/mm2 (within {:g}); it has {}", printable(bvals),
-                              shell, tolerance_s_per_mm2, shell_list(gradients)));
+                     [&](double b) { return is_in(b, shell, max_b0(files)); }))
+      refuse_data(fmt::format("--shells: no volume of {} has b = {:g} s/mm2 (within {:g}); it has {}",
+                              printable(files.bvals), shell, tolerance_s_per_mm2, shell_list(gradients)));
 }
 
 }  // namespace
@@ -73,9 +74,10 @@ std::string high_b_text(const gradient_table& gradients) {
 
 std::vector<std::uint32_t> choose_volumes(const gradient_table& gradients, const std::vector<double>& shells,
                                           const dwi_request& files) {
-  check_shells(gradients, shells, files.bvals);
+  check_shells(gradients, shells, files);
   const auto is_chosen = [&](double b) {
-    return shells.empty() || std::any_of(shells.begin(), shells.end(), [&](double shell) { return is_in(b, shell); });
+    return shells.empty() ||
+           std::any_of(shells.begin(), shells.end(), [&](double shell) { return is_in(b, shell, max_b0(files)); });
   };
   std::vector<std::uint32_t> volumes, low;
   for (std::uint32_t k = 0; k < gradients.size(); ++k) {

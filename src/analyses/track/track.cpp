@@ -89,7 +89,7 @@ exit_status run_track(session& s, const track_request& request) {
 }
 
 extern const command track_command = make_command<track_options, run_track>(
-    {"track", "probabilistic streamlines through posterior samples: densities, matrices",
+    {"track", "probabilistic streamlines: densities and matrices",
      "voxherd track --samples fibres.h5 --seed-image seed.nii.gz --loop-check on \\\n"
      "  --include left.nii.gz right.nii.gz --out tract.h5\n"
      "voxherd export tract.h5 --to nifti maps"},

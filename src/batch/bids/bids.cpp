@@ -206,7 +206,7 @@ exit_status run_bids(session& s, const bids_request& given) {
 
 constexpr command make_bids_command() {
   command c = make_command<bids_options, run_bids>(
-      {"bids", "diffusion and dynamic series of a BIDS data set: computes, and writes BIDS derivatives",
+      {"bids", "a BIDS data set: computes, and writes BIDS derivatives",
        "voxherd bids /data/study /data/study/derivatives/voxherd participant \\\n"
        "  --analysis tensor,ballstick --participant-label 01 02 -w /scratch/work"});
   c.translate = from_bids_app;

@@ -220,11 +220,11 @@ exit_status run_cohort(session& s, const cohort_request& request) {
 
 }  // namespace
 
-extern const command cohort_command = make_command<cohort_options, run_cohort>(
-    {"cohort", "many subjects: the status of each, what to submit; computes one or all",
-     "voxherd cohort subjects.tsv\n"
-     "voxherd cohort subjects.tsv --run-all\n"
-     "sbatch --array=\"$(voxherd cohort subjects.tsv --array)\" \\\n"
-     "  slurm/cohort.sbatch subjects.tsv"});
+extern const command cohort_command =
+    make_command<cohort_options, run_cohort>({"cohort", "many subjects: status, what to submit; computes one or all",
+                                              "voxherd cohort subjects.tsv\n"
+                                              "voxherd cohort subjects.tsv --run-all\n"
+                                              "sbatch --array=\"$(voxherd cohort subjects.tsv --array)\" \\\n"
+                                              "  slurm/cohort.sbatch subjects.tsv"});
 
 }  // namespace voxherd

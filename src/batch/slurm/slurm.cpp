@@ -296,12 +296,12 @@ exit_status run_slurm(session& s, const slurm_request& request) {
 }  // namespace
 
 constexpr command make_slurm_command() {
-  command c = make_command<slurm_options, run_slurm>(
-      {"slurm", "print a batch script for an analysis, with an estimate of time and memory",
-       "voxherd slurm tensor --dwi data.nii.gz --bvals bvals --bvecs bvecs \\\n"
-       "  --mask mask.nii.gz --out tensor.h5 --nodes 2 --time 1:00:00 \\\n"
-       "  --script job.sh\n"
-       "sbatch job.sh"});
+  command c =
+      make_command<slurm_options, run_slurm>({"slurm", "print a batch script with an estimate of time and memory",
+                                              "voxherd slurm tensor --dwi data.nii.gz --bvals bvals --bvecs bvecs \\\n"
+                                              "  --mask mask.nii.gz --out tensor.h5 --nodes 2 --time 1:00:00 \\\n"
+                                              "  --script job.sh\n"
+                                              "sbatch job.sh"});
   c.translate = words_of_analysis_apart;
   return c;
 }

@@ -67,9 +67,9 @@ exit_status run_doctor(session& s, const doctor_request& request) {
 
 }  // namespace
 
-extern const command doctor_command = make_command<doctor_options, run_doctor>(
-    {"doctor", "check GPUs, MPI, file system, memory and limits before a first run",
-     "voxherd doctor\n"
-     "srun -N 2 --ntasks-per-node=4 voxherd doctor /scratch"});
+extern const command doctor_command =
+    make_command<doctor_options, run_doctor>({"doctor", "check GPUs, MPI, disk, memory and limits before a first run",
+                                              "voxherd doctor\n"
+                                              "srun -N 2 --ntasks-per-node=4 voxherd doctor /scratch"});
 
 }  // namespace voxherd

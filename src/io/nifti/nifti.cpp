@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -194,6 +195,14 @@ void note_name(nifti_header& h) {
 }
 
 }  // namespace
+
+std::string find_image(const std::string& name) {
+  std::error_code too_long;
+  if (name.ends_with(".nii") || name.ends_with(".nii.gz")) return std::filesystem::exists(name, too_long) ? name : "";
+  for (const char* ending : {".nii.gz", ".nii"})
+    if (std::filesystem::exists(name + ending, too_long)) return name + ending;
+  return "";
+}
 
 nifti_header read_nifti_header(const std::string& path) {
   const input_file file(path);

@@ -31,6 +31,9 @@ struct nifti_header {
   std::vector<std::string> warnings;  ///< unusual but usable properties, one line each, without the path
 };
 
+/// The path of an image that may be named without its extension, as FSL's programs do; "" if there is none.
+std::string find_image(const std::string& name);
+
 /// Reads and checks a header. Throws failure (missing_input, bad_data) that names the file, the field, the value found
 /// and the value expected.
 nifti_header read_nifti_header(const std::string& path);

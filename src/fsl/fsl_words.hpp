@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace voxherd {
+
+/// What becomes of an option of an FSL program.
+enum class fsl_answer {
+  value,                ///< an option of ours takes its value
+  given,                ///< becomes an option of ours without a value, or with a fixed one
+  no_difference,        ///< accepted: the result is the same with and without it
+  no_difference_value,  ///< the same for an option with a value
+  unsupported,          ///< refused
+};
+
+/// An option of an FSL program.
+struct fsl_option {
+  std::string_view names;  ///< "-n, --nf, --nfibres"
+  fsl_answer answer;
+  std::string_view ours;  ///< the option that replaces it, or the reason why there is none
+
+  bool is_named(std::string_view name) const;
+  bool takes_value() const { return answer == fsl_answer::value || answer == fsl_answer::no_difference_value; }
+};
+
+/// A program of FSL that a command replaces.
+struct fsl_program {
+  const char* name;
+  std::span<const fsl_option> options;
+  /// What `ours` expects, where the value is none for it; "" where it is. Null: nothing is checked.
+  std::string (*expected)(const std::string& value, std::string_view ours) = nullptr;
+};
+
+/// The words of an FSL command line as options of ours: -n 3 or --nf=3 becomes --fibres=3. Options without effect
+/// become
+/// --no-difference=OPTION; words unknown to FSL are kept. Throws failure (usage) for an option that is not supported,
+/// one without its value, or one with a value that takes none.
+std::vector<std::string> translate_fsl_words(const fsl_program& program, const std::vector<std::string>& words);
+
+/// A section of the help: options of ours and FSL's names for them.
+std::string list_fsl_names(const fsl_program& program);
+
+}  // namespace voxherd

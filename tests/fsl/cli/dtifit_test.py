@@ -1,0 +1,128 @@
+"""voxherd dtifit takes the options of FSL's dtifit and writes its images: against numpy, and against MRtrix3."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import nibabel
+    import numpy as np
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+from program import VOXHERD, run
+
+IMAGES = ["FA", "L1", "L2", "L3", "MD", "MO", "S0", "V1", "V2", "V3"]
+TENSOR = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
+
+
+def numpy_fit(data, bvals, bvecs):
+    """Ordinary least squares of ln S = ln S0 - b g^T D g in every voxel: ln S0, D, the sum of squared errors."""
+    design = np.column_stack([np.ones(len(bvals))] + [-bvals * bvecs[i] * bvecs[j] * (1 if i == j else 2) for i, j in TENSOR])
+    logs = np.log(data.reshape(-1, len(bvals)).astype(float)).T
+    solution, _, _, _ = np.linalg.lstsq(design, logs, rcond=None)
+    tensor = np.zeros((logs.shape[1], 3, 3))
+    for n, (i, j) in enumerate(TENSOR):
+        tensor[:, i, j] = tensor[:, j, i] = solution[n + 1]
+    return np.exp(solution[0]), tensor, ((design @ solution - logs) ** 2).sum(axis=0)
+
+
+class Dtifit(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="voxherd_dtifit_")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.subject = os.path.join(self.folder, "subject")
+        run("phantom", "dwi", "--out", self.subject, "--size", "9x8x7", "--directions", "30", "--threads", "1")
+        self.files = [f"--data={self.subject}/data", f"--mask={self.subject}/nodif_brain_mask",
+                      f"--bvecs={self.subject}/bvecs", f"--bvals={self.subject}/bvals"]
+
+    def dtifit(self, *words, expect=0, program=(VOXHERD, "dtifit")):
+        done = subprocess.run([*program, *self.files, *words], capture_output=True, text=True, cwd=self.folder)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done
+
+    def image(self, name, base="dti"):
+        return nibabel.load(os.path.join(self.folder, f"{base}_{name}.nii.gz")).get_fdata()
+
+    def written(self, base="dti"):
+        return sorted(n[len(base) + 1:-len(".nii.gz")] for n in os.listdir(self.folder)
+                      if n.startswith(base + "_") and n.endswith(".nii.gz"))
+
+    def test_writes_the_images_of_FSL(self):
+        self.dtifit("--out=dti")
+        self.assertEqual(self.written(), IMAGES)
+        series = nibabel.load(f"{self.subject}/data.nii")
+        for name in IMAGES:
+            image = nibabel.load(f"{self.folder}/dti_{name}.nii.gz")
+            self.assertEqual(image.shape, series.shape[:3] + ((3,) if name[0] == "V" else ()), name)
+            self.assertTrue(np.allclose(image.affine, series.affine), name)
+            self.assertEqual(image.get_data_dtype(), np.float32, name)
+
+    def test_is_an_ordinary_least_squares_fit_as_numpy_computes_it(self):
+        self.dtifit("-o", "dti", "--sse", "--save_tensor")
+        inside = nibabel.load(f"{self.subject}/nodif_brain_mask.nii.gz").get_fdata() > 0
+        S0, tensor, sse = numpy_fit(nibabel.load(f"{self.subject}/data.nii").get_fdata()[inside],
+                                    np.loadtxt(f"{self.subject}/bvals"), np.loadtxt(f"{self.subject}/bvecs"))
+        values, vectors = np.linalg.eigh(tensor)
+        L3, L2, L1 = values.T
+        mean = values.mean(axis=1)
+        size = np.linalg.norm(values, axis=1)
+        spread = values - mean[:, None]
+        expected = {"S0": S0, "L1": L1, "L2": L2, "L3": L3, "MD": mean, "sse": sse,
+                    "FA": np.sqrt(1.5) * np.linalg.norm(spread, axis=1) / size,
+                    "MO": 3 * np.sqrt(6) * spread.prod(axis=1) / np.linalg.norm(spread, axis=1) ** 3}
+        for name, value in expected.items():
+            tolerance = 2e-3 if name == "MO" else 2e-5  # from eigenvalues in float, divided by their differences
+            error = np.abs(self.image(name)[inside] - value).max() / np.abs(value).max()
+            self.assertLess(error, tolerance, name)
+        stored = self.image("tensor")[inside]
+        for n, (i, j) in enumerate(TENSOR):
+            self.assertLess(np.abs(stored[:, n] - tensor[:, i, j]).max(), 2e-5 * np.abs(tensor).max())
+        along = np.abs((self.image("V1")[inside] * vectors[:, :, 2]).sum(axis=1))
+        self.assertGreater(along[L1 - L2 > 1e-5].min(), 1 - 1e-5)
+
+    def test_weights_the_fit_for_wls_and_refuses_kurtosis(self):
+        self.dtifit("--out=ols")
+        self.dtifit("--out=wls", "--wls", "-V")
+        self.assertGreater(np.abs(self.image("FA", "ols") - self.image("FA", "wls")).max(), 0)
+        self.assertIn("kurtosis", self.dtifit("--out=k", "--kurt", expect=2).stderr)
+        self.assertEqual(self.written("k"), [])
+
+    def test_repeats_the_images_of_the_same_fit_and_replaces_none_that_it_has_not_made(self):
+        self.dtifit("--out=dti")
+        before = self.image("FA")
+        os.remove(f"{self.folder}/dti_FA.nii.gz")
+        self.dtifit("--out=dti")
+        self.assertTrue(np.array_equal(self.image("FA"), before))
+        shutil.copy(f"{self.subject}/data.nii", f"{self.folder}/other_MD.nii.gz")
+        refused = self.dtifit("--out=other", expect=2)
+        self.assertIn("other_MD.nii.gz", refused.stderr)
+        self.assertEqual(self.written("other"), ["MD"])
+
+    def test_a_series_whose_lowest_b_is_above_50_is_fitted_with_a_warning(self):
+        """7 T scans of the HCP have b = 55 to 65 instead of 0. FSL has no threshold; voxherd tensor has an option."""
+        bvals = np.loadtxt(f"{self.subject}/bvals")
+        np.savetxt(f"{self.subject}/bvals", [np.where(bvals == 0, 60, bvals)], fmt="%g")
+        bvecs = np.loadtxt(f"{self.subject}/bvecs")
+        bvecs[0, bvals == 0] = 1
+        np.savetxt(f"{self.subject}/bvecs", bvecs)
+        self.assertIn("S0 is extrapolated", self.dtifit("--out=dti").stderr)
+        words = ["--dwi", f"{self.subject}/data.nii", "--bvals", f"{self.subject}/bvals", "--bvecs",
+                 f"{self.subject}/bvecs", "--mask", f"{self.subject}/nodif_brain_mask.nii.gz"]
+        self.assertIn("--b0-threshold", run("tensor", *words, "--out", f"{self.folder}/t.h5", expect=65).stderr)
+        run("tensor", *words, "--b0-threshold", "65", "--out", f"{self.folder}/t.h5")
+        done = run("ballstick", *words, "--burn-in", "10", "--jumps", "10", "--sample-every", "10", "--model", "1", "--out",
+                   f"{self.folder}/b.h5")
+        self.assertIn("S0 is extrapolated", done.stderr)
+
+    def test_answers_to_the_name_dtifit(self):
+        os.symlink(os.path.realpath(VOXHERD), f"{self.folder}/dtifit")
+        self.dtifit("--out=dti", program=[f"{self.folder}/dtifit"])
+        self.assertEqual(self.written(), IMAGES)
+
+
+if __name__ == "__main__":
+    unittest.main()

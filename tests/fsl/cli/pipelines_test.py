@@ -1,0 +1,148 @@
+"""The scripts of pipelines run unchanged, with FSLDIR set to a copy of FSL in which voxherd replaces programs. After each,
+the files that the pipeline opens next exist and have the right shape."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import nibabel
+    import numpy as np
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+from fsl_stand_ins import install
+from program import files_below, run
+
+SCRIPTS = os.path.join(os.environ["VOXHERD_DATA"], "pipelines")
+if not os.path.isdir(SCRIPTS):
+    print(f"skipped: no {SCRIPTS}")
+    sys.exit(77)
+
+UK_BIOBANK = ["-n", "3", "-w", "1", "-b", "3000", "-j", "1250", "-s", "25", "-model", "2"]
+
+
+class Pipelines(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = os.path.realpath(tempfile.mkdtemp(prefix="voxherd_pipelines_"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        install(cls.path("installed"))
+        run("shims", cls.path("fsl"), "--fsldir", cls.path("installed"))
+        run("phantom", "dwi", "--out", cls.path("scan"), "--size", "9x8x7", "--directions", "32", "--threads", "1")
+
+    @classmethod
+    def path(cls, *names):
+        return os.path.join(cls.folder, *names)
+
+    def script(self, *words, expect=0, **variables):
+        bin_folder = self.path("fsl", "bin")
+        variables = {**os.environ, "FSLDIR": self.path("fsl"), "FSLBINDIR": bin_folder,
+                     "PATH": f"{bin_folder}:{os.environ['PATH']}", **variables}
+        variables.pop("SGE_ROOT", None)
+        done = subprocess.run([os.path.join(SCRIPTS, words[0]), *words[1:]], capture_output=True, text=True, env=variables)
+        self.assertEqual(done.returncode, expect, done.stdout[-2000:] + done.stderr[-2000:])
+        return done.stdout
+
+    def copy_scan(self, folder, size=None, more=()):
+        scan = self.path("scan")
+        if size:
+            scan = self.path(f"scan_{size}")
+            if not os.path.isdir(scan):
+                run("phantom", "dwi", "--out", scan, "--size", size, "--directions", "12", "--threads", "1")
+        os.makedirs(folder)
+        for name in ("bvals", "bvecs", "nodif_brain_mask.nii.gz"):
+            shutil.copy(f"{scan}/{name}", folder)
+        shutil.copy(f"{scan}/data.nii", folder)
+        for name, image in dict(more).items():
+            nibabel.save(image, f"{folder}/{name}.nii.gz")
+        return folder
+
+    def expect_samples(self, folder, fibres, model2=True):
+        grid = nibabel.load(f"{folder}/nodif_brain_mask.nii.gz").shape
+        for k in range(1, fibres + 1):
+            for name in ("th", "ph", "f"):
+                self.assertEqual(nibabel.load(f"{folder}/merged_{name}{k}samples.nii.gz").shape, (*grid, 50))
+            self.assertEqual(nibabel.load(f"{folder}/dyads{k}.nii.gz").shape, (*grid, 3))
+        fraction = nibabel.load(f"{folder}/mean_f1samples.nii.gz").get_fdata()
+        inside = nibabel.load(f"{folder}/nodif_brain_mask.nii.gz").get_fdata() > 0
+        self.assertTrue(0.1 < fraction[inside].mean() < 0.9 and (fraction[~inside] == 0).all())
+        self.assertEqual(os.path.exists(f"{folder}/mean_d_stdsamples.nii.gz"), model2)
+        self.assertTrue(os.path.exists(f"{folder}/xfms/eye.mat"))
+
+    def expect_same_images(self, one, other):
+        names = [name for name in files_below(one) if name.endswith(".nii.gz") and "nodif_brain" not in name]
+        self.assertGreater(len(names), 20)
+        for name in names:
+            a, b = nibabel.load(f"{one}/{name}"), nibabel.load(f"{other}/{name}")
+            self.assertTrue(np.array_equal(a.get_fdata(), b.get_fdata(), equal_nan=True), name)
+
+    def bedpostx(self, subject, options):
+        run("bedpostx", subject, *options, "--quiet")
+        return subject + ".bedpostX"
+
+    def test_UK_Biobank_pre_part_and_post(self):
+        subject = self.copy_scan(self.path("ukbb", "dMRI"))
+        os.rename(f"{subject}/data.nii", f"{subject}/data_ud.nii")
+        os.symlink("data_ud.nii", f"{subject}/data.nii")
+        tools = self.path("ukbb_tools", "bb_pipeline_tools")
+        os.makedirs(tools)
+        for name in ("bb_set_header", "bb_set_footer"):
+            open(f"{tools}/{name}", "w").close()
+        for script in ("bb_pre_bedpostx_gpu", "bb_bedpostx_gpu", "bb_post_bedpostx_gpu"):
+            self.script(f"ukbb/{script}", subject, BB_BIN_DIR=self.path("ukbb_tools"))
+        self.expect_samples(subject + ".bedpostX", 3)
+        own = self.copy_scan(self.path("ukbb", "own"))
+        self.expect_same_images(self.bedpostx(own, UK_BIOBANK), subject + ".bedpostX")
+
+    def test_BRC_pre_part_and_post(self):
+        subject = self.copy_scan(self.path("brc", "data"))
+        out = self.path("brc", "bedpostx_here")
+        os.makedirs(self.path("brc_scripts"))
+        with open(self.path("brc_scripts", "log.shlib"), "w") as file:
+            file.write("log_SetPath() { :; }\nlog_Msg() { :; }\n")
+        for script in ("brc_pre_bedpostx.sh", "brc_bedpostx.sh", "brc_post_bedpostx.sh"):
+            self.script(f"brc/{script}", f"--datafolder={subject}", f"--bedpostxfolder={out}", f"--logfile={self.path('log')}",
+                        BRC_GLOBAL_SCR=self.path("brc_scripts"))
+        self.expect_samples(out, 3)
+
+    def test_HCP_wrapper_with_gradient_deviation(self):
+        grid = nibabel.load(self.path("scan", "nodif_brain_mask.nii.gz"))
+        deviation = nibabel.Nifti1Image(np.full((*grid.shape, 9), 0.01, np.float32), grid.affine)
+        options = ["-n", "3", "-w", "1", "-b", "50", "-j", "50", "-s", "1", "-model", "3", "-g"]
+        subject = self.copy_scan(self.path("hcp", "1", "T1w", "Diffusion"), more={"grad_dev": deviation})
+        self.script("hcp/bedpostx_gpu", subject, "-QSYS", "0", "-Q", "gpu.q", "-NJOBS", "3", *options)
+        self.expect_samples(subject + ".bedpostX", 3)
+        own = self.copy_scan(self.path("hcp", "own"), more={"grad_dev": deviation})
+        self.expect_same_images(self.bedpostx(own, options), subject + ".bedpostX")
+
+    def test_the_same_line_is_taken_by_bedpostx_gpu_itself(self):
+        own = self.copy_scan(self.path("qsys"))
+        done = subprocess.run([self.path("fsl", "bin", "bedpostx_gpu"), own, "-QSYS", "1", "-Q", "gpu.q", "-NJOBS", "4", "-n",
+                               "1", "-b", "10", "-j", "50", "-s", "1", "-model", "1"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.expect_samples(own + ".bedpostX", 1, model2=False)
+
+    def test_QuNex_bedpostx_and_dtifit(self):
+        subject = self.copy_scan(self.path("qunex", "S1", "hcp", "S1", "T1w", "Diffusion"), size="34x34x26")
+        # The scripts look at the sizes of files: every voxel has a signal, and is in the mask.
+        scan = nibabel.load(f"{subject}/data.nii")
+        noise = np.random.default_rng(1).uniform(50, 500, scan.shape)
+        nibabel.save(nibabel.Nifti1Image((scan.get_fdata() + noise).astype(np.float32), scan.affine), f"{subject}/data.nii")
+        nibabel.save(nibabel.Nifti1Image(np.ones(scan.shape[:3], np.uint8), scan.affine),
+                     f"{subject}/nodif_brain_mask.nii.gz")
+        at = [f"--sessionsfolder={self.path('qunex')}", "--session=S1", "--overwrite=no"]
+        said = self.script("qunex/dwi_bedpostx_gpu.sh", *at, "--fibers=3", "--burnin=10", "--jumps=50", "--sample=1")
+        self.assertIn("bedpostx successfully completed", said)
+        self.expect_samples(subject + ".bedpostX", 3)
+        said = self.script("qunex/dwi_dtifit.sh", *at)
+        self.assertIn("dtifit successfully completed", said)
+        for name in ("FA", "MD", "MO", "S0", "L1", "L2", "L3", "V1", "V2", "V3"):
+            self.assertEqual(nibabel.load(f"{subject}/dti_{name}.nii.gz").shape[:3], (34, 34, 26), name)
+
+
+if __name__ == "__main__":
+    unittest.main()
