@@ -41,7 +41,8 @@ constexpr fsl_option dtifit_options_of_fsl[] = {
   {"-V, --verbose", fsl_answer::no_difference, ""},
   {"--kurt, --kurtdir", fsl_answer::unsupported, no_kurtosis},
   {"--cni", fsl_answer::unsupported, "confounds are not fitted; remove them from the data first"},
-  {"--littlebit, -x, --xmin, -X, --xmax, -y, --ymin, -Y, --ymax, -z, --zmin, -Z, --zmax", fsl_answer::unsupported, whole_mask},
+  {"--littlebit, -x, --xmin, -X, --xmax, -y, --ymin", fsl_answer::unsupported, whole_mask},
+  {"-Y, --ymax, -z, --zmin, -Z, --zmax", fsl_answer::unsupported, whole_mask},
 };
 // clang-format on
 
