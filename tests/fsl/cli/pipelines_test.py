@@ -144,5 +144,112 @@ class Pipelines(unittest.TestCase):
             self.assertEqual(nibabel.load(f"{subject}/dti_{name}.nii.gz").shape[:3], (34, 34, 26), name)
 
 
+class Tracking(unittest.TestCase):
+    """Bundles of a phantom with known ends: 7 leads to 8, 9 to 10, 11 to 12, 13 to 14."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = os.path.realpath(tempfile.mkdtemp(prefix="voxherd_tracking_"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        install(cls.path("installed"))
+        run("shims", cls.path("fsl"), "--fsldir", cls.path("installed"))
+        run("phantom", "dwi", "--preset", "toy", "--fibres", "2", "--out", cls.path("scan"))
+        run("bedpostx", cls.path("scan"), "-n", "2", "-b", "300", "-j", "500", "-s", "10", "-model", "1", "--quiet")
+        cls.samples = ["-s", cls.path("scan.bedpostX", "merged"), "-m", cls.path("scan.bedpostX", "nodif_brain_mask")]
+        cls.ends = nibabel.load(cls.path("scan", "truth", "ends.nii.gz"))
+        cls.environment = {**os.environ, "FSLDIR": cls.path("fsl"), "PATH": f"{cls.path('fsl', 'bin')}:{os.environ['PATH']}"}
+
+    @classmethod
+    def path(cls, *names):
+        return os.path.join(cls.folder, *names)
+
+    def mask(self, path, *labels):
+        """An image of some ends; of all voxels without labels."""
+        values = np.isin(np.asarray(self.ends.dataobj), labels) if labels else np.ones(self.ends.shape)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        nibabel.save(nibabel.Nifti1Image(values.astype(np.uint8), self.ends.affine), path)
+        return path
+
+    def call(self, program, *words, cwd=None):
+        done = subprocess.run([self.path("fsl", "bin", program), *map(str, words)], capture_output=True, text=True,
+                              env=self.environment, cwd=cwd or self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[-1000:])
+
+    def image(self, *names):
+        return nibabel.load(self.path(*names)).get_fdata()
+
+    def test_XTRACT_native(self):
+        tracts = {"plain": ((7,), [(8,)], ""), "inverted": ((9,), [(10,)], "invert"),
+                  "two_targets": ((11,), [(12,), ()], ""), "ordered": ((13,), [(), (14,)], "wayorder"),
+                  "avoiding": ((14,), [(13,)], "")}
+        for name, (seed, targets, mark) in tracts.items():
+            self.mask(self.path("protocols", name, "seed.nii.gz"), *seed)
+            for k, target in enumerate(targets, 1):
+                self.mask(self.path("protocols", name, f"target{k}.nii.gz"), *target)
+            if mark:
+                open(self.path("protocols", name, mark), "w").close()
+        self.mask(self.path("protocols", "avoiding", "exclude.nii.gz"), 7, 8)
+        self.mask(self.path("protocols", "avoiding", "stop.nii.gz"), 13)
+        with open(self.path("structureList"), "w") as file:
+            file.write("".join(f"{name} 0.1\n" for name in tracts))
+        done = subprocess.run([sys.executable, os.path.join(SCRIPTS, "xtract", "xtract"), "-bpx", self.path("scan.bedpostX"),
+                               "-out", self.path("xtract"), "-species", "CUSTOM", "-p", self.path("protocols"), "-str",
+                               self.path("structureList"), "-in_native"], capture_output=True, text=True, env=self.environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[-1000:])
+        for name, (seed, _, mark) in tracts.items():
+            folder = ("xtract", "tracts", name)
+            density = self.image(*folder, "density.nii.gz")
+            with open(self.path(*folder, "sum_waytotal" if mark == "invert" else "waytotal")) as file:
+                accepted = float(file.read())
+            self.assertEqual(density.shape, self.ends.shape, name)
+            self.assertGreater(accepted, 50, name)
+            self.assertGreater(density[np.isin(np.asarray(self.ends.dataobj), seed)].mean(), 0, name)
+            total = self.image(*folder, "sum_density.nii.gz") if mark == "invert" else density
+            self.assertTrue(np.allclose(self.image(*folder, "densityNorm.nii.gz"), total / accepted, rtol=1e-5), name)
+            self.assertTrue(os.path.exists(self.path(*folder, "density_lengths.nii.gz")), name)
+
+    def test_BRC_autoptx_runs_without_opd(self):
+        folder = self.path("autoptx")
+        os.makedirs(folder)
+        self.call("probtrackx2", f"--samples={self.samples[1]}", f"--mask={self.samples[3]}",
+                  f"--seed={self.mask(self.path('seed.nii.gz'), 7)}", f"--waypoints={self.mask(self.path('way.nii.gz'), 8)}",
+                  f"--avoid={self.mask(self.path('avoid.nii.gz'), 9)}", "--nsamples=50", "--loopcheck", "--onewaycondition",
+                  "--dir=.", "--out=fdt_paths", "--forcedir", "-V", "0", cwd=folder)
+        with open(f"{folder}/waytotal") as file:
+            self.assertGreater(int(file.read()), 10)
+
+    def test_NFACT_matrix2(self):
+        with open(self.path("nfact_seeds.txt"), "w") as file:
+            file.write(f"{self.mask(self.path('s1.nii.gz'), 7)}\n{self.mask(self.path('s2.nii.gz'), 9)}\n")
+        with open(self.path("eye.mat"), "w") as file:
+            file.write("1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n")
+        self.call("probtrackx2", "-x", self.path("nfact_seeds.txt"), *self.samples[:2], f"--mask={self.samples[3]}",
+                  f"--seedref={self.path('s1.nii.gz')}", "--omatrix2", f"--target2={self.mask(self.path('all.nii.gz'))}",
+                  "--loopcheck", "--forcedir", "--opd", "--pd", "--nsamples=20", f"--dir={self.path('nfact')}",
+                  f"--xfm={self.path('eye.mat')}")
+        rows = np.loadtxt(self.path("nfact", "fdt_matrix2.dot"))
+        seeds = np.loadtxt(self.path("nfact", "coords_for_fdt_matrix2"))
+        self.assertEqual(len(seeds), np.isin(np.asarray(self.ends.dataobj), (7, 9)).sum())
+        self.assertEqual(rows[-1, 0], len(seeds))
+
+    def test_tvb_ukbb_network_and_matrix1(self):
+        seeds = [self.mask(self.path(f"r{label}.nii.gz"), label) for label in (7, 8, 9, 10)]
+        with open(self.path("network.txt"), "w") as file:
+            file.write("\n".join(seeds))
+        self.call("probtrackx2_gpu", "-V", 2, "--network", "--omatrix1", "--ompl", f"--seed={self.path('network.txt')}",
+                  "--loopcheck", "--onewaycondition", "--cthr=0.2", "--nsteps=2000", "--steplength=0.5", "--nsamples=50",
+                  "--fibthresh=0.01", "--distthresh=0.0", "--sampvox=0.0", f"--avoid={self.mask(self.path('no.nii.gz'), 12)}",
+                  "--forcedir", "--opd", *self.samples, f"--dir={self.path('network')}")
+        counts = np.loadtxt(self.path("network", "fdt_network_matrix"))
+        self.assertEqual(counts.shape, (4, 4))
+        self.assertEqual((int(counts[0].argmax()), int(counts[2].argmax())), (1, 3))
+        self.assertTrue(os.path.exists(self.path("network", "fdt_matrix1.dot")))
+
+    def test_gpu_test_ptest(self):
+        self.call("probtrackx2_gpu", "-x", self.mask(self.path("m.nii.gz"), 7), f"--dir={self.path('ptest')}", "--forcedir",
+                  "-P", 200, *self.samples, "--opd", "--pd", "-l", "-c", "0.2", "--distthresh=0")
+        self.assertGreater(self.image("ptest", "fdt_paths.nii.gz").sum(), 0)
+
+
 if __name__ == "__main__":
     unittest.main()
