@@ -181,7 +181,9 @@ int run_program(int argc, char** argv, std::span<const command* const> commands,
   session s(&argc, &argv);
   set_up_log(s);
   confirm_own_gpu(s);
-  return leave_together(s, attempt(s, {commands, commit}, {argv + 1, argv + argc}));
+  const int status = leave_together(s, attempt(s, {commands, commit}, {argv + 1, argv + argc}));
+  await_woken_gpu();
+  return status;
 }
 
 }  // namespace voxherd
