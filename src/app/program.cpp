@@ -189,7 +189,9 @@ int run_program(int argc, char** argv, std::span<const command* const> commands,
   session s(&argc, &argv);
   set_up_log(s, replaced != nullptr);
   confirm_own_gpu(s);
-  return leave_together(s, attempt(s, {commands, replaced != nullptr}, words));
+  const int status = leave_together(s, attempt(s, {commands, replaced != nullptr}, words));
+  await_woken_gpu();
+  return status;
 }
 
 }  // namespace voxherd

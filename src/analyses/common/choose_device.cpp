@@ -21,6 +21,7 @@
 
 #include "core/device_choice.hpp"
 #include "mpi/comm/session.hpp"
+#include "src/analyses/common/openmp_team.hpp"
 
 namespace voxherd {
 
@@ -114,6 +115,10 @@ class gpu_waker {
   void await_gpus() const {
     if (finding_.valid()) finding_.wait();
   }
+  void await_threads() const {
+    await_gpus();
+    if (opening_.valid()) opening_.wait();
+  }
 
  private:
   template <class Work>
@@ -129,7 +134,6 @@ class gpu_waker {
   int opened_ = 0;  ///< number of the GPU that `opening_` opens
 };
 
-/// Made when it is first used, so that it is destroyed, and waits for its threads, before CUDA ends.
 gpu_waker& waker() {
   static gpu_waker one;
   return one;
@@ -182,6 +186,8 @@ void wake_gpu() {
   waker().find_gpus();
   if (shown().only_own) waker().open({backend::cuda, 1, 0});
 }
+
+void await_woken_gpu() { waker().await_threads(); }
 
 namespace {
 
@@ -363,6 +369,7 @@ device_hooks hooks_for(const device& d) {
     hooks.free_bytes = free_device_bytes(d);
   }
   hooks.enter_thread = [d] {
+    static thread_local const openmp_team team;  // until the thread ends
     use_device(d);
     omp_set_num_threads(d.threads);
   };

@@ -23,6 +23,9 @@ void confirm_own_gpu(const session& s);
 /// inputs are read. Errors are reported to the first user of a GPU.
 void wake_gpu();
 
+/// Waits until these threads have ended. Before the program ends: CUDA destroys what they use.
+void await_woken_gpu();
+
 /// Shows all GPUs again. False if they were visible.
 bool show_all_gpus();
 

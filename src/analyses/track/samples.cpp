@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "mpi/result/result_reader.hpp"
+#include "src/analyses/common/openmp_team.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -358,6 +359,7 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
     if (!source) source = open_source(path, mask);
     // In a thread of its own, because this rank may be bound to a few cores while the others of its node wait.
     const auto read_on_all_cores = [&] {
+      const openmp_team team;
       cores.use_all();
       source->read(reinterpret_cast<packed_fibre*>(all.memory.bytes().data()), threads > 0 ? threads : cores.count());
     };
