@@ -174,7 +174,7 @@ track_request with_mask_files(const track_request& request) {
     if (masks.size() > 1) refuse(fmt::format("--mask {}: names {} images, expected one", r.mask, masks.size()));
     r.mask = masks.front();
   }
-  if (!r.reference.empty()) r.reference = find_mask_files({r.reference}, "seedref").front();
+  if (!r.reference.empty()) r.reference = find_mask_file(r.reference, "seedref");
   if (!r.transform.empty()) refuse_warp("xfm", r.transform);
   if (r.includes.size() > static_cast<std::size_t>(track::max_includes))
     refuse(fmt::format("--include is given {} files, expected at most {}", r.includes.size(), track::max_includes));
