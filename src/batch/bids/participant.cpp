@@ -86,9 +86,9 @@ void write_citation(const bids_request& request, const std::vector<bids_series>&
       if (const std::string file = result_path(request, series, analysis); fs::exists(file)) c.add(file);
   }
   if (c.is_empty()) return;
-  const fs::path folder = fs::path(request.out_dir) / "logs";
-  fs::create_directories(folder);
-  write_output({"logs", (folder / "CITATION.md").string(), true, file_name::implied}, c.text());
+  const std::string path = request.out_dir + "/logs/CITATION.md";
+  create_folder_for(path);
+  write_output({"logs", path, true, file_name::implied}, c.text());
 }
 
 /// Whether an earlier call noted a failure. A failure during the computation ends all ranks, so such series come last.
@@ -236,6 +236,7 @@ exit_status run_participants(session& s, const bids_request& request, std::vecto
   const stop_signals signals;
   const std::vector<std::string> more = common_words(request, s.node_size());
   check_options(request, all, more);
+  s.on_root([&] { create_folder_for(request.out_dir + "/dataset_description.json"); });
   if (s.size() == 1 && all.size() > 1) {
     const pool_settings settings = find_places(s, request, all, more);
     if (settings.places.size() > 1) return run_children(request, all, settings);
