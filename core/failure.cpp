@@ -14,10 +14,10 @@ exit_status system_error_status(const std::error_code& code) {
   for (const std::errc name : {std::errc::filename_too_long, std::errc::too_many_symbolic_link_levels})
     if (code == name) return exit_status::usage;
   if (code == std::errc::no_such_file_or_directory) return exit_status::missing_input;
-  for (const std::errc disk :
-       {std::errc::permission_denied, std::errc::operation_not_permitted, std::errc::not_a_directory,
-        std::errc::is_a_directory, std::errc::directory_not_empty, std::errc::read_only_file_system,
-        std::errc::no_space_on_device, std::errc::file_too_large, std::errc::io_error})
+  for (const std::errc disk : {std::errc::permission_denied, std::errc::operation_not_permitted,
+                               std::errc::not_a_directory, std::errc::is_a_directory, std::errc::file_exists,
+                               std::errc::directory_not_empty, std::errc::read_only_file_system,
+                               std::errc::no_space_on_device, std::errc::file_too_large, std::errc::io_error})
     if (code == disk) return exit_status::disk;
   return exit_status::internal_error;
 }

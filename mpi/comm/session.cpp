@@ -213,9 +213,11 @@ void session::broadcast(std::string& text) const {
 }
 
 void session::broadcast(nlohmann::json& value) const {
-  std::string text = is_root() ? value.dump() : std::string();
-  broadcast(text);
-  value = nlohmann::json::parse(text);
+  // Unlike text, CBOR may have names in any encoding.
+  std::string bytes;
+  if (is_root()) nlohmann::json::to_cbor(value, bytes);
+  broadcast(bytes);
+  value = nlohmann::json::from_cbor(bytes);
 }
 
 void session::broadcast_to_node(std::string& text) const {

@@ -160,6 +160,7 @@ exit_status computation::run() {
 
 /// A dry run: tries the middle of the image.
 exit_status computation::estimate_only() {
+  stop_signals::release();  // it has nothing to save, and one item may take for ever
   const result_layout& layout = study_.layout();
   if (input_ != nullptr && !layout.batches.empty()) {
     const batch middle = middle_batch(layout);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/clock.hpp"
+#include "mpi/result/named_output.hpp"
 #include "mpi/result/output_place.hpp"
 #include "mpi/run/estimate.hpp"
 #include "mpi/run/run_files.hpp"
@@ -71,7 +72,7 @@ void step_list::run_into(const std::string& option, const std::string& file, con
   s.name = name;
   s.make = std::move(make);
   s.option = option;
-  s.kept_file = file;
+  s.kept_file = follow_links(file);
   s.analysis = analysis;
   s.after = std::move(after);
   steps_.push_back(std::move(s));

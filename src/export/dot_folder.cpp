@@ -139,7 +139,11 @@ void write_matrix_folder(const export_settings& settings, const dot_values& want
     throw failure(exit_status::bad_data,
                   fmt::format("{}: expected a complete matrix of track (--matrix1, --matrix2 or --matrix3)",
                               printable(result.path())));
-  fs::create_directories(settings.out);
+  std::error_code code;
+  fs::create_directories(settings.out, code);
+  if (code)
+    throw failure(exit_status::disk,
+                  fmt::format("{}: cannot create the folder: {}", printable(settings.out), code.message()));
   const int number = static_cast<int>(find_values(result, "number").front());
   const std::vector<double>& columns = find_values(result, "column_voxel");
   const std::size_t rows = result.item_voxels().size();

@@ -8,8 +8,6 @@
 #include <atomic>
 #include <exception>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <thread>
 
@@ -19,6 +17,7 @@
 #include "mpi/run/progress.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/output_file.hpp"
+#include "src/io/text_file.hpp"
 
 namespace voxherd {
 
@@ -139,16 +138,11 @@ void make_folders(const export_plan& plan, const std::string& folder) {
   for (const export_file& file : plan.files) make_folder((fs::path(folder) / file.name).parent_path());
 }
 
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 void write_text(const std::string& folder, const export_text& t) {
   const std::string path = folder + "/" + t.name;
   std::string text = t.text;
   if (fs::exists(path)) {
-    const std::string existing = read_text(path);
+    const std::string existing = read_text_file(path);
     if (t.shared) text = t.update ? t.update(existing) : existing;
     if (text == existing) return;
   }
@@ -159,7 +153,7 @@ void write_text(const std::string& folder, const export_text& t) {
     file.finish();
   } catch (const failure&) {
     // Another job may have written the same shared text at this moment.
-    if (!t.shared || !fs::exists(path) || read_text(path) != text) throw;
+    if (!t.shared || !fs::exists(path) || read_text_file(path) != text) throw;
   }
 }
 

@@ -164,12 +164,12 @@ void add_matrices(const probtrackx2_request& request, const std::string& folder,
   if (request.matrix_of_seeds) r.matrix1 = matrix_file(folder, 1);
   if (request.matrix_of_mask) {
     r.matrix2 = matrix_file(folder, 2);
-    r.target2 = find_mask_files({request.mask2}, "target2").front();
+    r.target2 = find_mask_file(request.mask2, "target2");
   }
   if (request.matrix_of_pairs) {
     r.matrix3 = matrix_file(folder, 3);
-    r.target3 = find_mask_files({request.mask3}, "target3").front();
-    if (!request.columns3.empty()) r.target3_columns = find_mask_files({request.columns3}, "lrtarget3").front();
+    r.target3 = find_mask_file(request.mask3, "target3");
+    if (!request.columns3.empty()) r.target3_columns = find_mask_file(request.columns3, "lrtarget3");
   }
   r.matrix_min_length_mm = request.matrix_of_seeds ? request.min_length1_mm : request.min_length3_mm;
 }
@@ -190,8 +190,9 @@ track_request make_track_request(const probtrackx2_request& request, const std::
   r = with_mask_files(r);
   if (r.connectome.size() == 1)
     option::refuse(
-        "probtrackx2: --network needs a text file with at least two masks; for a parcellation use voxherd "
-        "track --connectome");
+        fmt::format("probtrackx2: -x {}: --network needs a text file with at least two masks; for a parcellation use "
+                    "voxherd track --connectome",
+                    printable(request.connectome.front())));
   check_grids(r);
   if (r.transform.empty()) r.reference.clear();  // the samples' grid
   r.max_steps = request.points / 2 - 1;
@@ -208,7 +209,8 @@ bool must_be_new(const probtrackx2_request& request) { return !request.force_dir
 
 std::string choose_folder(const probtrackx2_request& request) {
   std::string folder = request.dir;
-  while (must_be_new(request) && fs::exists(folder)) folder += "+";
+  std::error_code none;
+  while (must_be_new(request) && fs::exists(fs::symlink_status(folder, none))) folder += "+";
   return folder;
 }
 

@@ -92,11 +92,13 @@ bool is_number(const std::string& word) {
 }
 
 /// The name in a line whose columns are separated by blanks: all words after the label, "Left Precentral". If the line
-/// ends in a number, as with the colours of FreeSurfer and MRtrix, these are columns, and the first is the name.
+/// ends in a number, as with the colours of FreeSurfer and MRtrix, these are columns, and the first is the name. "" if
+/// only white space of other kinds follows the label.
 std::string name_of_words(const std::string& line) {
   std::istringstream text(line);
   std::vector<std::string> words(std::istream_iterator<std::string>(text), {});
   words.erase(words.begin());
+  if (words.empty()) return "";
   if (is_number(words.back())) return words.front();
   return fmt::format("{}", fmt::join(words, " "));
 }
@@ -106,9 +108,10 @@ std::optional<named_label> parse_line(const std::string& line) {
   for (const char* separators : {"\t", ",;", " ,;\t"}) {
     const std::vector<std::string> columns = first_columns(line, separators);
     const auto label = columns.empty() ? std::nullopt : parse_label(columns[0]);
-    if (!label || columns.size() < 2 || columns[1].empty()) continue;
+    if (!label || columns.size() < 2) continue;
     const bool by_words = line.find_first_of(",;\t\"") == std::string::npos;
-    return named_label{*label, by_words ? name_of_words(line) : columns[1]};
+    const std::string name = by_words ? name_of_words(line) : columns[1];
+    if (!name.empty()) return named_label{*label, name};
   }
   return std::nullopt;
 }

@@ -6,19 +6,52 @@ import subprocess
 from processes import Job
 from studies import SECONDS, finished_batches, resumed_batches
 
-# done: no harm. launcher: mpirun hangs after all ranks have ended, a defect of Open MPI 4.1.4. status: ended with a status
-# that is not documented for this, or left files. lost: finished work or a file of the user is gone, or the run cannot be
-# completed. wrong: other bytes. A case gets the last that applies.
-VERDICTS = ["done", "launcher", "status", "lost", "wrong", "crashed", "hung"]
+# done: no harm. launcher: mpirun hangs after all ranks have ended, a defect of Open MPI 4.1.4. message: it names no file.
+# status: ended with a status that is not documented for this, or left files. lost: finished work or a file of the user is
+# gone, or the run cannot be completed. wrong: other bytes. A case gets the last that applies.
+VERDICTS = ["done", "launcher", "message", "status", "lost", "wrong", "crashed", "hung"]
 HARMLESS = {"done", "launcher"}
 CRASHES = {128 + n for n in (4, 6, 7, 8, 11)} | {70}
 CRASH_WORDS = ("*** Process received signal", "terminate called", "Segmentation fault", "buffer overflow detected")
 
 
-class Case:
-    def __init__(self, number, chance, fault, all_studies, studies, tools):
-        self.number, self.chance, self.fault, self.studies = number, chance, fault, studies
-        self.study = chance.choice(all_studies)
+class Judged:
+    """A case with complaints. It has a line for the output and one for the table (`row`)."""
+
+    was_late = False
+
+    def __init__(self, number, chance, fault):
+        self.number, self.chance, self.fault = number, chance, fault
+        self.status, self.seconds, self.detail, self.complaints = None, 0, "", []
+
+    def __str__(self):
+        text = f"{self.title()}: status {self.status}, {self.verdict} ({self.detail})"
+        return "\n".join([text, *(f"     {verdict}: {words}" for verdict, words in self.complaints)])
+
+    def title(self):
+        return f"{self.number:4} {self.fault.name:<18}"
+
+    def row(self):
+        return {"number": self.number, "kind": self.fault.name, "status": self.status, "verdict": self.verdict, "detail": self.detail}
+
+    @property
+    def verdict(self):
+        return max((verdict for verdict, _ in self.complaints), key=VERDICTS.index, default="done")
+
+    def complain(self, verdict, words):
+        self.complaints.append((verdict, words))
+
+    def check_crash(self, shown):
+        if self.status in CRASHES or any(words in shown for words in CRASH_WORDS):
+            self.complain("crashed", f"status {self.status}: {shown}")
+
+
+class Case(Judged):
+    def __init__(self, number, chance, fault, setup):
+        super().__init__(number, chance, fault)
+        studies, tools = setup.studies, setup.tools
+        self.studies = studies
+        self.study = chance.choice(setup.analyses)
         self.ranks = chance.choice([1, 3, 3])
         self.resume_ranks = chance.choice([n for n in (1, 2, 3) if n != self.ranks])
         self.fraction, self.choice = chance.random(), chance.random()
@@ -28,17 +61,15 @@ class Case:
         self.inputs = studies.inputs
         self.program, self.device_faults = studies.program, os.path.abspath(os.path.join(tools, "device_faults"))
         self.faults_library = os.path.abspath(os.path.join(tools, "file_faults.so"))
-        self.status, self.seconds, self.was_late = None, 0, False
-        self.detail, self.others, self.complaints = "", [], []
+        self.others = []
 
-    def __str__(self):
-        text = (f"{self.number:4} {self.fault.name:<18} {self.study.name:<10} {self.ranks} ranks, then {self.resume_ranks}, at "
-                f"{self.fraction:.2f}{' (late)' if self.was_late else ''}: status {self.status}, {self.verdict} ({self.detail})")
-        return "\n".join([text, *(f"     {verdict}: {words}" for verdict, words in self.complaints)])
+    def title(self):
+        return (f"{super().title()} {self.study.name:<10} {self.ranks} ranks, then {self.resume_ranks}, at "
+                f"{self.fraction:.2f}{' (late)' if self.was_late else ''}")
 
-    @property
-    def verdict(self):
-        return max((verdict for verdict, _ in self.complaints), key=VERDICTS.index, default="done")
+    def row(self):
+        return {**super().row(), "analysis": self.study.name, "ranks": self.ranks, "resumed on": self.resume_ranks,
+                "fraction": f"{self.fraction:.3f}", "late": int(self.was_late), "seconds": f"{self.seconds:.1f}"}
 
     def command(self, *options):
         words = self.studies.command(self.study, self.inputs, self.out, *options)
@@ -104,20 +135,20 @@ class Case:
     def finish(self, job, who):
         stuck = job.finish(SECONDS)
         if stuck:
-            self.complaints.append((stuck[0], f"{who}: {stuck[1]}"))
+            self.complain(stuck[0], f"{who}: {stuck[1]}")
 
     def check_ending(self, who, status, output, expected):
         if status in CRASHES or any(words in output for words in CRASH_WORDS):
-            self.complaints.append(("crashed", f"{who}: status {status}: {output}"))
+            self.complain("crashed", f"{who}: status {status}: {output}")
         elif status not in expected and self.verdict not in ("hung", "launcher"):
-            self.complaints.append(("status", f"{who}: status {status}: {output}"))
+            self.complain("status", f"{who}: status {status}: {output}")
 
     def check_results(self):
         """A result with its final name is complete, even if the run failed after that."""
         if os.path.exists(self.out):
             self.compare("after the fault", self.may_have_other_input())
         elif self.status == 0:
-            self.complaints.append(("lost", "status 0 without a result"))
+            self.complain("lost", "status 0 without a result")
 
     def may_have_other_input(self):
         return self.fault.name == "replaced-input"
@@ -128,7 +159,7 @@ class Case:
             changed = self.studies.difference(self.study, self.out, self.studies.changed_reference(self.study))
             wrong = changed and f"{wrong}; and {changed}"
         if wrong:
-            self.complaints.append(("wrong", f"{when}: {wrong}"))
+            self.complain("wrong", f"{when}: {wrong}")
 
     def resume(self):
         finished = finished_batches(self.study, self.out)
@@ -137,11 +168,11 @@ class Case:
             self.detail += f", refused with {status}"
             status, output = self.continue_with("--overwrite")
         if status != 0:
-            self.complaints.append(("lost", f"it cannot be completed: status {status}: {output}"))
+            self.complain("lost", f"it cannot be completed: status {status}: {output}")
             return
         self.compare("after resuming")
         if finished and not self.fault.may_refuse and resumed_batches(self.out) < finished:
-            self.complaints.append(("lost", f"{finished} batches were finished, {resumed_batches(self.out)} were kept"))
+            self.complain("lost", f"{finished} batches were finished, {resumed_batches(self.out)} were kept")
 
     def continue_with(self, option):
         job = Job(self.resume_ranks, self.command(option), os.path.join(self.folder, f"log{option}"))
@@ -154,8 +185,8 @@ class Case:
             path = os.path.join(self.results, name)
             content = open(path, "rb").read() if os.path.exists(path) else b""
             if content != text:
-                self.complaints.append(("lost", f"{name} of the user has changed"))
+                self.complain("lost", f"{name} of the user has changed")
         known = {*self.bystanders, *(os.path.basename(path) for path in self.study.results(self.out))}
         left = sorted(set(os.listdir(self.results)) - known)
         if left and not self.complaints:
-            self.complaints.append(("status", f"files are left: {', '.join(left)}"))
+            self.complain("status", f"files are left: {', '.join(left)}")

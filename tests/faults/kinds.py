@@ -5,8 +5,11 @@ import signal
 import subprocess
 import time
 
+from cases import Case
+from input_cases import input_kinds
 from processes import Job
 from studies import change_image, h5py
+from viewer_requests import ViewRequest
 
 COMPLETE, USAGE, BAD_DATA, DEVICE, DISK, INTERRUPTED = 0, 2, 65, 71, 74, 75
 
@@ -15,6 +18,9 @@ class Fault:
     statuses = {COMPLETE}  # of the job, or of the job and its resumed one if it `may_refuse`
     may_refuse = False  # --resume may be refused because the file or the inputs are not what they were
     root = False  # needs root
+
+    def new_case(self, number, chance, setup):
+        return Case(number, chance, self, setup)
 
     def prepare(self, case):
         """Environment of the job."""
@@ -164,7 +170,7 @@ class SecondJob(Fault):
         case.detail += f", status {self.second.status}"
         case.others.append((self.second.status, self.second.output()))
         if COMPLETE not in (self.second.status, case.status):
-            case.complaints.append(("lost", "neither of two jobs ended with status 0: " + self.second.output()))
+            case.complain("lost", "neither of two jobs ended with status 0: " + self.second.output())
 
 
 class ReplacedInput(Fault):
@@ -199,8 +205,10 @@ class DeviceMemory(Fault):
             case.detail += " (late)"
 
 
-def kinds():
-    """In the order in which they take turns."""
+def kinds(are_inputs):
+    """Bad inputs, or faults of runs, in the order in which they take turns."""
+    if are_inputs:
+        return [*input_kinds(), ViewRequest()]
     kill, term = signal.SIGKILL, signal.SIGTERM
     return [Signal("kill-rank", kill, "rank"), FileError("write", [errno.ENOSPC, errno.EDQUOT, errno.EIO]), Damage(),
             Signal("terminate-rank", term, "rank"), Pause(), FullDisk(), SecondJob(), Signal("kill-launcher", kill, "launcher"),

@@ -1,10 +1,12 @@
 """Short runs of every analysis, each with one fault at a random moment, then resumed and compared with the undisturbed
-result: nothing is lost, nothing is wrong, nothing hangs, nothing crashes.
+result; or, with --inputs, commands with bad inputs, outputs and requests. Nothing is lost, nothing is wrong, nothing
+hangs, nothing crashes.
 
 The seed determines every choice. Exit status: 1 if a fault did harm, otherwise 77 if a kind of fault was skipped."""
 import argparse
 import collections
 import csv
+import functools
 import os
 import random
 import shutil
@@ -17,9 +19,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import helper_folders  # noqa: F401, adds the folders of the other modules
 
-from cases import HARMLESS, VERDICTS, Case
+from cases import HARMLESS, VERDICTS
+from commands import Inputs
 from kinds import kinds
 from studies import STUDIES, Studies
+from viewer_requests import Viewer
 
 INSIDE = "VOXHERD_FAULTS_INSIDE"
 
@@ -29,6 +33,7 @@ def arguments():
     p.add_argument("--count", type=int, default=28, help="number of faults")
     p.add_argument("--seed", type=int, help="of the choices; a random one that is printed if it is missing")
     p.add_argument("--first", type=int, default=0, help="number of the first fault, to repeat one of them")
+    p.add_argument("--inputs", action="store_true", help="bad inputs instead of faults of runs")
     p.add_argument("--minutes", type=float, default=1e9, help="begin no fault after this time")
     p.add_argument("--kinds", help="only these kinds of faults, separated by commas")
     p.add_argument("--analyses", help="only these analyses, separated by commas")
@@ -36,6 +41,31 @@ def arguments():
     p.add_argument("--program", default=os.environ.get("VOXHERD", "build/voxherd"))
     p.add_argument("--tools", default=os.environ.get("VOXHERD_TEST_TOOLS", "build/tests"), help="folder with file_faults.so and device_faults")
     return p.parse_args()
+
+
+class Setup:
+    """What cases share, made when the first one needs it."""
+
+    def __init__(self, options, analyses, folder):
+        self.program, self.tools, self.analyses, self.folder = os.path.abspath(options.program), options.tools, analyses, folder
+        self.running = None
+
+    @functools.cached_property
+    def studies(self):
+        return Studies(self.program, self.folder)
+
+    @functools.cached_property
+    def inputs(self):
+        return Inputs(self.program, self.folder)
+
+    def viewer(self):
+        if self.running is None or not self.running.is_running():
+            self.running = Viewer(self.inputs)
+        return self.running
+
+    def end(self):
+        """Exit status of the viewer."""
+        return 0 if self.running is None else self.running.end()
 
 
 def enter_namespace():
@@ -51,11 +81,11 @@ def enter_namespace():
     return False
 
 
-def choose_kinds(names, may_mount):
+def choose_kinds(all_kinds, names, may_mount):
     """Kinds to use, and the names of those that are skipped."""
-    chosen = [k for k in kinds() if not names or k.name in names.split(",")]
+    chosen = [k for k in all_kinds if not names or k.name in names.split(",")]
     if not chosen:
-        sys.exit(f"run_faults.py: error: --kinds {names}: expected names from {', '.join(k.name for k in kinds())}")
+        sys.exit(f"run_faults.py: error: --kinds {names}: expected names from {', '.join(k.name for k in all_kinds)}")
     return [k for k in chosen if may_mount or not k.root], [k.name for k in chosen if k.root and not may_mount]
 
 
@@ -74,8 +104,9 @@ def print_table(cases):
         rows["all"][case.verdict] += 1
     for name in [*(n for n in rows if n != "all"), *(["all"] if cases else [])]:
         print(f"{name:<20}{sum(rows[name].values()):>8}" + "".join(f"{rows[name][v]:>9}" for v in VERDICTS))
-    if len(cases) > 1:
-        quartiles = statistics.quantiles([case.fraction for case in cases], n=4)
+    moments = [case.fraction for case in cases if hasattr(case, "fraction")]
+    if len(moments) > 1:
+        quartiles = statistics.quantiles(moments, n=4)
         late = sum(case.was_late for case in cases)
         print("moments, as fractions of the run: quartiles " + ", ".join(f"{q:.2f}" for q in quartiles)
               + f"; {late} came after the end")
@@ -83,35 +114,35 @@ def print_table(cases):
 
 def write_report(path, cases):
     with open(path, "w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["number", "kind", "analysis", "ranks", "resumed on", "fraction", "late", "status", "seconds", "verdict",
-                         "detail"])
-        for c in cases:
-            writer.writerow([c.number, c.fault.name, c.study.name, c.ranks, c.resume_ranks, f"{c.fraction:.3f}", int(c.was_late),
-                             c.status, f"{c.seconds:.1f}", c.verdict, c.detail])
+        writer = csv.DictWriter(file, ["number", "kind", "analysis", "ranks", "resumed on", "fraction", "late", "status", "seconds",
+                                       "verdict", "detail"])
+        writer.writeheader()
+        writer.writerows(case.row() for case in cases)
 
 
 def main():
     options = arguments()
     may_mount = enter_namespace()
-    chosen, skipped = choose_kinds(options.kinds, may_mount)
+    chosen, skipped = choose_kinds(kinds(options.inputs), options.kinds, may_mount)
     analyses = choose_analyses(options.analyses)
     seed = int.from_bytes(os.urandom(4), "little") if options.seed is None else options.seed
     print(f"seed {seed}")
     began, cases = time.monotonic(), []
     with tempfile.TemporaryDirectory(prefix="voxherd_faults_") as folder:
-        studies = Studies(os.path.abspath(options.program), folder)
+        setup = Setup(options, analyses, folder)
         for number in range(options.first, options.first + options.count):
             if time.monotonic() - began > 60 * options.minutes:
                 break
-            case = Case(number, random.Random(f"{seed} {number}"), chosen[number % len(chosen)], analyses, studies,
-                        options.tools)
+            case = chosen[number % len(chosen)].new_case(number, random.Random(f"{seed} {number}"), setup)
             case.run()
             print(case)
             cases.append(case)
             if options.report:
                 write_report(options.report, cases)
+        ended = setup.end()
     print_table(cases)
+    if ended != 0:
+        sys.exit(f"run_faults.py: error: the viewer ended with {ended}")
     for name in skipped:
         print(f"skipped: {name}: needs root and mount namespaces", file=sys.stderr)
     if not cases or any(case.verdict not in HARMLESS for case in cases):

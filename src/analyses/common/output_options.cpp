@@ -46,11 +46,22 @@ std::vector<kept_file> kept_inputs(const option_files& files) {
   return kept;
 }
 
+std::vector<kept_file> list_files_of(const named_file& result) {
+  return list_result_files(result.option, follow_links(result.path));
+}
+
 std::vector<kept_file> kept_results(const option_files& files) {
   std::vector<kept_file> kept;
   for (const named_file& result : files.results)
-    for (kept_file& file : list_result_files(result.option, follow_links(result.path))) kept.push_back(std::move(file));
+    for (kept_file& file : list_files_of(result)) kept.push_back(std::move(file));
   return kept;
+}
+
+/// Throws failure (usage) if a result has the name of another one or of a file that is kept next to that one.
+void check_results_differ(const std::vector<named_file>& results) {
+  for (std::size_t i = 0; i < results.size(); ++i)
+    for (std::size_t j = 0; j < results.size(); ++j)
+      if (i != j) check_not_kept({results[i].option, results[i].path}, list_files_of(results[j]));
 }
 
 void check_all_differ(const std::vector<named_file>& outputs) {
@@ -73,7 +84,7 @@ void check_output_options(const command& c, const given_options& given) {
   const std::vector<kept_file> inputs = kept_inputs(files), own_results = kept_results(files);
   for (const auto* outputs : {&files.results, &files.texts})
     for (const named_file& output : *outputs) check_not_kept({output.option, output.path}, inputs);
-  check_all_differ(files.results);
+  check_results_differ(files.results);
   check_all_differ(files.texts);
   for (const named_file& text : files.texts) {
     if (text.path == "-") continue;  // standard output, where a command has it
@@ -83,6 +94,7 @@ void check_output_options(const command& c, const given_options& given) {
 
 std::vector<kept_file> list_kept_files(const command& c, const given_options& given) {
   const option_files files = list_files(c, given);
+  check_results_differ(files.results);
   std::vector<kept_file> kept = kept_inputs(files), own_results = kept_results(files);
   kept.insert(kept.end(), own_results.begin(), own_results.end());
   for (const named_file& text : files.texts) kept.push_back({text.path, "also the file of " + text.option});

@@ -12,7 +12,8 @@ namespace voxherd {
 /// that it finds an error within the first second. Changes no file. For rank 0.
 void check_output_options(const command& c, const given_options& given);
 
-/// Every file that the command reads or writes, for another command whose output must not replace one.
+/// Every file that the command reads or writes, for another command whose output must not replace one. Throws failure
+/// (usage) if two results have one name.
 std::vector<kept_file> list_kept_files(const command& c, const given_options& given);
 
 }  // namespace voxherd

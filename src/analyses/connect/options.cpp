@@ -32,21 +32,12 @@ point_in_mm parse_point(const std::string& text, const char* option) {
   return point;
 }
 
-void check_files(const connect_request& r) {
+void check_request(const connect_request& r, const given_options&) {
+  if (r.order == 2 && r.scheme != scheme_kind::selling) refuse("--order 2 is only for --scheme selling; leave it out");
   if (!r.paths.empty() && r.in_place)
     refuse(
         "--paths computes the arrival times a second time, and --in-place gives different times in each run; "
         "leave one of the two out");
-  for (const auto& [name, path] : {std::pair{"paths", r.paths}, std::pair{"arrivals", r.arrivals}})
-    if (!path.empty() && path == r.run.out)
-      refuse(fmt::format("--{} and --out name the same file; choose another name", name));
-  if (!r.paths.empty() && r.paths == r.arrivals)
-    refuse("--paths and --arrivals name the same file; choose another name");
-}
-
-void check_request(const connect_request& r, const given_options&) {
-  if (r.order == 2 && r.scheme != scheme_kind::selling) refuse("--order 2 is only for --scheme selling; leave it out");
-  check_files(r);
   if (r.bootstrap > 0 && !r.tensors.tensor.empty())
     refuse("--bootstrap resamples the diffusion-weighted series; give --dwi, --bvals and --bvecs instead of --tensor");
 }

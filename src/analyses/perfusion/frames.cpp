@@ -9,10 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "core/json_text.hpp"
 #include "core/option_list.hpp"
 #include "src/analyses/common/median.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/number_table.hpp"
+#include "src/io/text_file.hpp"
 
 namespace voxherd {
 
@@ -49,10 +51,7 @@ void check_units(const std::string& source, const std::vector<double>& times) {
 }
 
 nlohmann::json read_sidecar(const std::string& path) {
-  const input_file file(path);
-  std::string text(file.size(), '\0');
-  file.read(0, text.data(), text.size());
-  nlohmann::json sidecar = nlohmann::json::parse(text, nullptr, false);
+  nlohmann::json sidecar = parse_json(read_text_file(path), printable(path));
   if (!sidecar.is_object())
     refuse_data(fmt::format("{}: is not a JSON object, expected a sidecar of BIDS", printable(path)));
   return sidecar;

@@ -124,7 +124,7 @@ void take_delays(const tissue_fit& fit, perfusion_settings& o) {
 namespace {
 
 named_output curve_file(const run_settings& how) {
-  return {"--out: its file of curves", curve_path(how.out), how.overwrite};
+  return {"--out: its file of curves", curve_path(how.out), how.overwrite, file_name::implied};
 }
 
 /// Whether the file has this content already, as after a run that was killed before it made OUT.part.

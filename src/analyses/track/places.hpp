@@ -7,10 +7,14 @@
 
 namespace voxherd {
 
-/// The images that `names` stand for: an image, an image without its extension, or a text file with one image per line,
-/// found from the current folder or from that of the list. The name of a missing image is kept, for the reader's
-/// message. Throws failure (bad_data, missing_input, usage): a list without names or with a missing one, a surface.
+/// The images that `names` stand for: an image, an image without its extension, or a text file with names of images,
+/// found from the current folder or from that of the list. FSL separates the names of a list by any white space. Names
+/// of missing images that are not in a list are kept, for the reader's message. Throws failure (bad_data,
+/// missing_input, usage): a list without names, a missing image of a list, a surface.
 std::vector<std::string> find_mask_files(const std::vector<std::string>& names, const char* option);
+
+/// The same for one image: no list. Throws failure (usage): a surface.
+std::string find_mask_file(const std::string& name, const char* option);
 
 /// Numbers the voxels with samples, then those within reach of them, where a streamline that leaves may end.
 void number_places(const track_request& request, track_inputs& in);

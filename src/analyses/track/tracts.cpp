@@ -1,150 +1,15 @@
 #include "src/analyses/track/tracts.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "core/failure.hpp"
 #include "core/text.hpp"
-#include "kernels/track/settings.hpp"
 #include "src/analyses/track/places.hpp"
 #include "src/io/fingerprint.hpp"
-#include "src/io/input_file.hpp"
 
 namespace voxherd {
-
-namespace {
-
-namespace fs = std::filesystem;
-
-/// "" if there is no such image.
-std::string find_tract_image(const fs::path& folder, const std::string& name) {
-  for (const char* ending : {".nii.gz", ".nii"}) {
-    const std::string path = (folder / (name + ending)).string();
-    if (fs::exists(path)) return path;
-  }
-  return "";
-}
-
-/// The number in a name such as target2.nii.gz; 0 without one; -1 for other names.
-int target_number(const std::string& name) {
-  constexpr std::string_view word = "target";
-  const std::string stem = name.substr(0, name.find('.'));
-  const std::string ending = name.substr(stem.size());
-  if (!stem.starts_with(word) || (ending != ".nii" && ending != ".nii.gz")) return -1;
-  if (stem == word) return 0;
-  int number = 0;
-  const auto [end, error] = std::from_chars(stem.data() + word.size(), stem.data() + stem.size(), number);
-  return error == std::errc() && end == stem.data() + stem.size() ? number : -1;
-}
-
-std::vector<std::string> find_targets(const fs::path& folder) {
-  std::vector<std::pair<int, std::string>> numbered;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const int number = target_number(entry.path().filename().string());
-    if (number >= 0) numbered.emplace_back(number, entry.path().string());
-  }
-  std::sort(numbered.begin(), numbered.end());
-  std::vector<std::string> paths;
-  for (auto& [number, path] : numbered) paths.push_back(path);
-  return paths;
-}
-
-/// Names become parts of the result's names.
-void check_name(const std::string& name, const std::string& where) {
-  const auto usual = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
-  if (!name.empty() && std::all_of(name.begin(), name.end(), usual)) return;
-  refuse_data(
-      fmt::format("{}: the tract's name \"{}\" is not made of letters, digits, _ and -", where, printable(name)));
-}
-
-tract_protocol read_tract(const fs::path& root, const std::string& name, double factor) {
-  const fs::path folder = root / name;
-  check_name(name, printable(root.string()));
-  if (!fs::is_directory(folder))
-    throw failure(exit_status::missing_input,
-                  fmt::format("{}: no such folder; expected the masks of a tract", printable(folder.string())));
-  tract_protocol t{name,
-                   find_tract_image(folder, "seed"),
-                   find_tract_image(folder, "stop"),
-                   find_tract_image(folder, "exclude"),
-                   {}};
-  if (t.seed.empty())
-    throw failure(exit_status::missing_input, fmt::format("{}: has no seed.nii.gz", printable(folder.string())));
-  t.targets = find_targets(folder);
-  t.ordered = fs::exists(folder / "wayorder") && t.targets.size() > 1;
-  t.inverted = fs::exists(folder / "invert");
-  t.factor = factor;
-  if (t.inverted && t.targets.empty())
-    refuse_data(fmt::format("{}: has a file invert, but no target.nii.gz to start from", printable(folder.string())));
-  if (t.targets.size() > static_cast<std::size_t>(track::max_includes))
-    refuse_data(fmt::format("{}: has {} targets, expected at most {}", printable(folder.string()), t.targets.size(),
-                            track::max_includes));
-  return t;
-}
-
-std::vector<tract_protocol> read_listed(const std::string& folder, const std::string& list) {
-  (void)input_file(list);  // exists and can be read
-  std::ifstream file(list);
-  std::vector<tract_protocol> tracts;
-  int number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::string name, factor_text = "1", more;
-    if (!(words >> name)) continue;
-    words >> factor_text;
-    char* end = nullptr;
-    const double factor = std::strtod(factor_text.c_str(), &end);
-    if (*end != '\0' || !(factor > 0 && factor <= 1e6) || words >> more)
-      refuse_data(
-          fmt::format("{} line {}: found \"{}\", expected the name of a tract and a factor of the number of "
-                      "streamlines",
-                      printable(list), number, printable(line)));
-    for (const tract_protocol& t : tracts)
-      if (t.name == name) refuse_data(fmt::format("{} line {}: {} is listed twice", printable(list), number, name));
-    tracts.push_back(read_tract(folder, name, factor));
-  }
-  if (tracts.empty()) refuse_data(fmt::format("{}: lists no tract", printable(list)));
-  return tracts;
-}
-
-}  // namespace
-
-std::vector<std::string> tract_protocol::files() const {
-  std::vector<std::string> all = {seed};
-  for (const std::string& path : {stop, exclude})
-    if (!path.empty()) all.push_back(path);
-  all.insert(all.end(), targets.begin(), targets.end());
-  return all;
-}
-
-std::vector<tract_protocol> read_tract_protocols(const std::string& folder, const std::string& list) {
-  if (!fs::is_directory(folder))
-    throw failure(exit_status::missing_input,
-                  fmt::format("{}: no such folder; expected one folder per tract in it", printable(folder)));
-  const std::string own_list = (fs::path(folder) / "structureList").string();
-  if (!list.empty()) return read_listed(folder, list);
-  if (fs::exists(own_list)) return read_listed(folder, own_list);
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.is_directory() && !find_tract_image(entry.path(), "seed").empty())
-      names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  std::vector<tract_protocol> tracts;
-  for (const std::string& name : names) tracts.push_back(read_tract(folder, name, 1));
-  if (tracts.empty())
-    throw failure(
-        exit_status::missing_input,
-        fmt::format("{}: no folder in it has a seed.nii.gz; expected one folder per tract", printable(folder)));
-  return tracts;
-}
 
 namespace {
 

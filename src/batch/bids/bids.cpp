@@ -14,6 +14,7 @@
 #include "src/batch/bids/dataset_files.hpp"
 #include "src/batch/bids/request.hpp"
 #include "src/batch/bids/series.hpp"
+#include "src/batch/cohort/run_subject.hpp"
 #include "src/batch/cohort/subject_status.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/text_file.hpp"
@@ -124,7 +125,7 @@ void write_table(const bids_request& request, const std::vector<bids_series>& al
 /// Writes group_dwi.tsv and group_dwi.json, and group_perf of dynamic series: for each series the state of each
 /// analysis and its main numbers. Reads the results in the work folder. For one process. Throws failure.
 void write_group(const bids_request& request, const std::vector<bids_series>& all) {
-  fs::create_directories(request.out_dir);
+  create_folder_for(request.out_dir + "/group");
   for (const char* datatype : {"dwi", "perf"}) {
     std::vector<bids_series> own = all;
     std::erase_if(own, [&](const bids_series& series) { return series.datatype != datatype; });

@@ -156,7 +156,8 @@ void check_names(std::vector<bids_series>& all) {
 
 std::vector<bids_series> find_dynamic_series(const series_request& wanted, const std::string& analysis,
                                              const std::vector<std::string>& options) {
-  if (!fs::is_directory(wanted.bids_dir))
+  std::error_code wrong_link;
+  if (!fs::is_directory(wanted.bids_dir, wrong_link))
     throw failure(exit_status::missing_input,
                   fmt::format("{}: no such folder; expected a BIDS data set", printable(wanted.bids_dir)));
   if (!wanted.filter.has("dynamic"))

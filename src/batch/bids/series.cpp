@@ -226,7 +226,8 @@ void check_found(const series_request& wanted, const std::vector<bids_series>& a
 }
 
 std::vector<bids_series> find_series(const series_request& wanted) {
-  if (!fs::is_directory(wanted.bids_dir))
+  std::error_code wrong_link;
+  if (!fs::is_directory(wanted.bids_dir, wrong_link))
     throw failure(exit_status::missing_input,
                   fmt::format("{}: no such folder; expected a BIDS data set", printable(wanted.bids_dir)));
   std::vector<bids_series> all;

@@ -20,6 +20,7 @@
 #include "src/analyses/common/run_options.hpp"
 #include "src/batch/cohort/child_process.hpp"
 #include "src/batch/cohort/cost.hpp"
+#include "src/io/input_file.hpp"
 #include "src/io/text_file.hpp"
 
 namespace voxherd {
@@ -139,7 +140,8 @@ void create_folder_for(const std::string& out) {
   std::error_code code;
   if (!folder.empty()) fs::create_directories(folder, code);
   if (code)
-    throw failure(exit_status::disk, fmt::format("{}: cannot create the folder: {}", folder.string(), code.message()));
+    throw failure(exit_status::disk,
+                  fmt::format("{}: cannot create the folder: {}", printable(folder.string()), code.message()));
 }
 
 namespace {

@@ -215,6 +215,21 @@ class Refused(Layouts):
             with self.subTest(expected):
                 self.assertIn(expected, self.bids(*words, expect=status))
 
+    def test_an_output_folder_that_cannot_be_made_is_refused_before_anything_is_computed(self):
+        self.write("file", "precious")
+        os.symlink("loop", self.path("loop"))
+        for out in ("file", "file/out", "loop", "n" * 300):
+            for level in ("participant", "group"):
+                log = self.bids("raw", out, level, "--analysis", "tensor", "-w", "unused", expect=74)
+                self.assertEqual((log.count("error:"), log.count("cannot create the folder")), (1, 1), log)
+        self.assertFalse(os.path.exists(self.path("unused")))
+        self.assertIn("no such folder", self.bids("loop", "out", "participant", "--analysis", "tensor", expect=66))
+
+    def test_a_data_set_may_have_a_name_in_another_encoding(self):
+        os.symlink("raw", self.path("raw\udcff"))
+        log = self.bids("raw\udcff", "out\udcff", "group", "--analysis", "tensor", "-w", "work\udcff")
+        self.assertIn("2 series", log)
+
     def test_a_wrong_filter_is_refused(self):
         for text, expected in (("[]", "is not a JSON object"), ('{"dwi": 3}', "dwi is 3; expected an object"),
                                ('{"dwi": {"run": 1.5}}', "the value of run is 1.5"),

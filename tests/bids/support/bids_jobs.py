@@ -104,8 +104,8 @@ class BidsJobs(unittest.TestCase):
     def bids(cls, *words, expect=0, ranks=1):
         """`voxherd bids` in the folder; its standard error."""
         launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
-        done = subprocess.run([*launch, VOXHERD, "bids", *words], capture_output=True, text=True, cwd=cls.folder,
-                              timeout=120)
+        done = subprocess.run([*launch, VOXHERD, "bids", *words], capture_output=True, text=True, errors="surrogateescape",
+                              cwd=cls.folder, timeout=120)
         assert done.returncode == expect, f"{words}: exit {done.returncode}, expected {expect}\n{done.stderr}"
         return done.stdout + done.stderr
 

@@ -496,7 +496,8 @@ class Errors(ConnectJobs):
         self.assert_rejected(USAGE, "--max-ratio 0.5: expected 1 to 10000", *ends, "--max-ratio", "0.5")
         self.assert_rejected(USAGE, "--epsilon 0: expected", *ends, "--epsilon", "0")
         self.assert_rejected(USAGE, "--in-place gives different times in each run", *ends, "--in-place", "--paths", self.path("p.h5"))
-        self.assert_rejected(USAGE, "--paths and --out name the same file", *ends, "--paths", self.path("never.h5"))
+        for option in "--paths", "--arrivals":
+            self.assert_rejected(USAGE, "is also the file of", *ends, option, os.path.join(self.folder, ".", "never.h5"))
 
     def test_wrong_files_are_named(self):
         self.assert_rejected(MISSING, "none.nii", "--from", self.path("none.nii"), *self.end_regions(1, 2)[4:])

@@ -309,6 +309,13 @@ class Refusals(Exported):
         self.refuse(2, "--threads 1000", self.result, "--to", "fsl", no, "--threads", "1000")
         self.refuse(66, "absent.h5", self.path("absent.h5"), "--to", "fsl", no)
 
+    def test_what_is_in_the_way_of_a_shared_text_is_named(self):
+        for make, words in ((os.mkdir, "it is a directory"), (os.mkfifo, "it is not a regular file")):
+            folder = self.path(make.__name__)
+            os.mkdir(folder)
+            make(os.path.join(folder, "dataset_description.json"))
+            self.refuse(66, f"dataset_description.json: cannot be opened: {words}", self.result, "--to", "bids", folder, "--subject", "1")
+
     def test_an_incomplete_result_is_rejected(self):
         part = self.path("stopped.h5.part")
         shutil.copy(self.result, part)

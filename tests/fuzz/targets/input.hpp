@@ -17,12 +17,13 @@
 
 namespace voxherd::fuzz {
 
-/// A file with a path that is gone at the end. In memory, except that HDF5 needs a name in a folder.
+/// A file with a path that is gone at the end. In memory, except that HDF5 needs a name in a folder. `ending`: of such
+/// a name, null for none.
 class input {
  public:
-  explicit input(std::string_view content, bool has_name = false) {
-    if (has_name) {
-      path_ = "/dev/shm/voxherd_fuzz_" + std::to_string(getpid());
+  explicit input(std::string_view content, const char* ending = nullptr) {
+    if (ending != nullptr) {
+      path_ = "/dev/shm/voxherd_fuzz_" + std::to_string(getpid()) + ending;
       descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     } else {
       descriptor_ = memfd_create("input", MFD_CLOEXEC);

@@ -26,7 +26,7 @@ void read_rows(const result_reader& reader) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace voxherd;
   [[maybe_unused]] static const bool prepared = (use_hdf5_without_file_locks(), true);
-  const fuzz::input content(fuzz::as_text(data, size), true);
+  const fuzz::input content(fuzz::as_text(data, size), "");
   fuzz::accepts([&] {
     const result_reader reader(content.path());
     fuzz::require(reader.journal().size() == reader.batches().size(), "one journal entry per batch");

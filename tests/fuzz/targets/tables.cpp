@@ -1,10 +1,9 @@
-// The texts that perfusion and connect read: times, curves, lists in options, names of regions.
+// The texts that perfusion reads: times, curves, lists in options.
 #include <algorithm>
 
 #include "src/analyses/perfusion/findings.hpp"
 #include "src/analyses/perfusion/frames.hpp"
 #include "src/analyses/perfusion/text_values.hpp"
-#include "src/scan/region_names.hpp"
 #include "tests/fuzz/targets/input.hpp"
 
 namespace voxherd::fuzz {
@@ -29,7 +28,6 @@ void read_tables(const std::string& path) {
   });
   accepts([&] { require(read_curve(path, 1, "o", {0, 10, 20}).size() == 3, "a value for each time"); });
   accepts([&] { require(read_curve(path, 2, "o", {0, 10, 20}).size() == 3, "a value for each time"); });
-  accepts([&] { require(read_region_names(path, {1, 3, 17}).size() == 3, "a name for each region"); });
 }
 
 }  // namespace

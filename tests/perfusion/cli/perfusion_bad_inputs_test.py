@@ -47,6 +47,16 @@ class BadInputs(PerfusionJobs):
         for option in ("dynamic", "times", "mask", "arterial_voi", "portal_voi"):
             self.assert_rejected(MISSING, "nowhere.nii", scan=self.given(**{option: self.path("nowhere.nii")}))
 
+    def test_a_sidecar_that_is_deep_large_or_no_object_is_rejected(self):
+        for text, expected in (("[" * 1000 + "]" * 1000, "too many levels"), ("{\"FrameTimesStart\": [0", "not a JSON object"),
+                               (" " * (65 << 20), "expected a text of at most")):
+            sidecar = self.text("times.json", text)
+            with self.subTest(expected):
+                rc, output = self.launch(self.path("never.h5"), scan=self.given(times=sidecar))
+                self.assertEqual((rc, output.count("voxherd: error:")), (BAD_DATA, 1), output)
+                self.assertIn(expected, output)
+                self.assertEqual(os.listdir(self.folder), ["times.json"])
+
     def test_a_series_of_too_few_frames_is_rejected(self):
         few = self.image("few.nii", self.study.concentration[..., :5])
         self.assert_rejected(BAD_DATA, "has 5 frames, expected a series of at least 6", scan=self.given(dynamic=few))

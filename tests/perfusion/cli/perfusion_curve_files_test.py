@@ -50,6 +50,14 @@ class CurveFiles(PerfusionJobs):
             for name in os.listdir(self.folder):
                 os.remove(self.path(name))
 
+    def test_a_link_that_has_their_name_is_replaced_and_its_target_stays(self):
+        write(self.path("precious"))
+        os.symlink("precious", self.curves()[0])
+        self.refused(f"{self.curves()[0]} exists; --overwrite replaces it")
+        self.fit(name="out.h5")
+        self.assertEqual(content(self.path("precious")), b"precious\n")
+        self.assertIn(b"t_s,arterial", content(self.curves()[0]))
+
     def test_they_are_no_other_output(self):
         for option in ("--json", "--trace"):
             self.refused(f"is also the file of {option}", option, self.curves()[0], "--overwrite")

@@ -492,6 +492,16 @@ class Output(ReportJobs):
             self.assertIn("is also the input --result", done.stderr)
         self.assertEqual(read_bytes(self.path("numbers.json")), read_bytes(copy))
 
+    def test_a_link_that_has_the_name_of_the_json_file_is_replaced_and_its_target_stays(self):
+        with open(self.path("precious"), "w", encoding="ascii") as file:
+            file.write("precious")
+        os.symlink("precious", self.path("implied.json"))
+        words = "report", self.make("tensor"), "--out", self.path("implied.html")
+        self.assertIn("implied.json exists", call(*words).stderr)
+        run(*words, "--overwrite")
+        self.assertEqual(read(self.path("precious")), "precious")
+        self.assertIn("outputs", json.loads(read(self.path("implied.json"))))
+
     def test_the_same_result_gives_the_same_page(self):
         html, _ = self.report("tensor")
         first = read(html)

@@ -185,6 +185,13 @@ class Folder(Probtrackx2Jobs):
                                       [[5, 3, 3, 0, 1], [6, 3, 3, 0, 2], [7, 3, 3, 0, 3], [5, 4, 3, 0, 4]])
         np.testing.assert_array_equal(np.loadtxt(f"{folder}/tract_space_coords_for_fdt_matrix3"), [[7, 3, 3], [8, 3, 3]])
 
+    def test_a_link_in_the_folders_place_is_kept(self):
+        os.symlink("link", self.path("link"))
+        seeds = self.mask("seeds", np.s_[10, 4, 3])
+        self.trace("link", "-x", seeds, "--opd", "-P", "2")
+        self.assertEqual(os.readlink(self.path("link")), "link")
+        self.assertIn("fdt_paths.nii.gz", os.listdir(self.path("link+")))
+
     def test_a_folder_is_kept_unless_it_is_forced(self):
         seeds = self.mask("seeds", np.s_[10, 3, 3])
         options = "-x", seeds, "--opd", "-P"
@@ -349,6 +356,15 @@ class Errors(Probtrackx2Jobs):
         self.refuse(BAD_DATA, "overlap", "without -x", "--network", f"--seed={self.text_list('n.txt', one, other)}")
         empty = self.text_list("empty.txt")
         self.refuse(BAD_DATA, "is empty, expected one image per line", "--opd", f"--stop={empty}")
+        for name, line in (("long.txt", "0 1000 " * 1000), ("gone.txt", "gone.nii")):
+            listed = self.text_list(name, self.path("one.nii"), line)
+            self.refuse(MISSING, f"{name} line 2: {line[:6]}", "--opd", f"--stop={listed}")
+
+    def test_a_list_of_masks_is_no_single_mask(self):
+        both = self.text_list("both.txt", *(self.mask(name, np.s_[5:7, 3, 3]) for name in ("one", "other")))
+        for option, more in (("target2", ("--omatrix2",)), ("target3", ("--omatrix3",)), ("seedref", ()),
+                             ("lrtarget3", ("--omatrix3", f"--target3={self.path('one.nii')}"))):
+            self.refuse(BAD_DATA, both, "--opd", *more, f"--{option}={both}")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 import numpy as np
@@ -407,6 +408,11 @@ class Errors(TrackJobs):
         self.refuse(USAGE, "--target3-columns has no meaning without --matrix3", *base, "--target3-columns", seeds)
         self.refuse(USAGE, "--matrix-min-length has no meaning without --matrix", *base, "--matrix-min-length", 3)
         self.refuse(USAGE, "--max-angle 91: expected 0 to 90 degrees", *base, "--max-angle", "91")
+        out = self.path("refused.h5")
+        self.refuse(USAGE, "is also the file of --out", *base, "--matrix1", out)
+        self.refuse(USAGE, "is a temporary file of --out", *base, "--paths", out + ".part")
+        self.refuse(USAGE, "is also the file of --matrix", *base, "--matrix1", self.path("m.h5"), "--matrix2", self.path("m.h5"), "--target2", seeds)
+        self.refuse(USAGE, "--json", *base, "--matrix1", self.path("m.h5"), "--json", self.path("m.h5.part"))
 
     def test_samples_that_cannot_be_read_are_rejected(self):
         seeds = self.mask("seeds", np.s_[10, 4, 3])
@@ -434,6 +440,26 @@ class Errors(TrackJobs):
         self.refuse(BAD_DATA, "merged_f1samples.nii: has 24 x 9 x 7 voxels and 5 volumes", "--samples", folder, "--seed-image", seeds)
         other = self.make("other.h5", "--samples", self.samples("right"), "--seed-image", seeds, "--samples-per-seed", 1)
         self.refuse(BAD_DATA, "is a result of track, expected one of ballstick", "--samples", other, "--seed-image", seeds)
+
+    def test_links_that_further_results_name_are_followed(self):
+        os.symlink("target.h5", self.path("link.h5"))
+        words = ("--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 4, 3]), "--samples-per-seed", 5, "--matrix1",
+                 self.path("link.h5"))
+        self.make("out.h5", *words)
+        self.assertTrue(os.path.islink(self.path("link.h5")) and os.path.isfile(self.path("target.h5")))
+        self.assertFalse([name for name in os.listdir(self.folder) if ".part" in name or "sizes" in name])
+
+    def test_a_signal_ends_a_dry_run_whose_first_streamlines_take_for_ever(self):
+        job = subprocess.Popen([VOXHERD, "track", "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 4, 3]),
+                                "--samples-per-seed", "1000000000", "--dry-run", "--threads", "1", "--out", self.path("out.h5")],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while "streamlines through" not in job.stderr.readline():
+            self.assertIsNone(job.poll())
+        while job.poll() is None:  # the first one may come before the estimate
+            job.terminate()
+            time.sleep(.2)
+        self.assertEqual(job.returncode, -signal.SIGTERM)
+        job.communicate()
 
     def test_seeds_outside_the_samples_are_rejected_or_ignored(self):
         folder = self.samples()

@@ -95,7 +95,10 @@ class Errors(TractJobs):
         open(os.path.join(folder, "cst", "invert"), "w").close()
         self.refuse(BAD_DATA, "no target.nii.gz to start from", "--tracts", folder)
         os.remove(os.path.join(folder, "cst", "invert"))
-        for text, status, words in (("unc_l\n", MISSING, "no such folder"), ("cst many\n", BAD_DATA, 'line 1: found "cst many"'),
+        os.symlink("nothing", os.path.join(folder, "cst", "exclude.nii.gz"))
+        self.refuse(MISSING, "exclude.nii.gz", "--tracts", folder)
+        os.remove(os.path.join(folder, "cst", "exclude.nii.gz"))
+        for text, status, words in (("unc_l\n", MISSING, "no such folder"), ("x" * 300 + "\n", MISSING, "no such folder"), ("cst many\n", BAD_DATA, 'line 1: found "cst many"'),
                                     ("cst\ncst\n", BAD_DATA, "line 2: cst is listed twice"), ("../cst\n", BAD_DATA, "tract's name"),
                                     ("\n", BAD_DATA, "lists no tract")):
             with open(os.path.join(folder, "structureList"), "w") as file:

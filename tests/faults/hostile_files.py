@@ -1,0 +1,258 @@
+"""Ways to damage a file, to replace it by something else, and to write its name.
+
+Each change takes the random choices and a path, and returns whether it must be noticed: a run that ends with 0 then has
+the result of the undamaged file, or has warned."""
+import gzip
+import os
+import random
+import socket
+import struct
+
+UNNOTICED, NOTICED = False, True
+ODD_NAMES = ["a b", "a\nb", "100%", "%s%n%d", "d\u00e9j\u00e0 \u4e2d", "quote'\"s", "$(touch pwned)", "`touch pwned`", "a;b", "-a", "a,b", "{x}",
+             "<b>&lt;", "#a", "a\\b", "*", "a\tb", "~", "\udcff"]
+MILLION = 1_000_000
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def write(path, content):
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+def kind_of(path):
+    for kind, endings in (("gz", (".gz",)), ("nii", (".nii",)), ("h5", (".h5", ".part")), ("json", (".json",))):
+        if path.endswith(endings):
+            return kind
+    return "text"
+
+
+# The content
+
+def empty(chance, path):
+    write(path, b"")
+    return NOTICED
+
+
+def truncated(chance, path):
+    content = read(path)
+    write(path, content[:chance.randrange(len(content) or 1)])
+    return kind_of(path) != "text"
+
+
+def flipped(chance, path):
+    """Values of an image or a text that is not packed cannot be checked."""
+    content = bytearray(read(path))
+    for _ in range(chance.choice([1, 1, 8]) if content else 0):
+        content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+    write(path, content)
+    return kind_of(path) == "gz"
+
+
+def noise(chance, path):
+    write(path, chance.randbytes(chance.choice([1, 300, 20000])))
+    return NOTICED
+
+
+def zeros(chance, path):
+    write(path, bytes(len(read(path))))
+    return NOTICED
+
+
+def longer(chance, path):
+    write(path, read(path) + chance.choice([b"\0", b"\n1 2 3\n", chance.randbytes(1000)]))
+    return UNNOTICED
+
+
+def another_file(chance, path):
+    """The content of a neighbour: often of another type, perhaps a usable one."""
+    around = [os.path.join(at, name) for at, _, names in os.walk(".") for name in names]
+    write(path, read(chance.choice(sorted(p for p in around if os.path.isfile(p)))))
+    return UNNOTICED
+
+
+def unpacked(path):
+    try:
+        return bytearray(gzip.decompress(read(path)) if path.endswith(".gz") else read(path))
+    except (OSError, EOFError):
+        return bytearray()
+
+
+def pack(path, content):
+    write(path, gzip.compress(content, 1) if path.endswith(".gz") else content)
+
+
+def changed_header(chance, path, at, values):
+    content = unpacked(path)
+    if len(content) >= 352:
+        content[at:at + len(values)] = values
+    pack(path, content)
+    return UNNOTICED
+
+
+def other_size(chance, path):
+    sizes = [chance.choice([-1, 0, 1, 3, 4, 11, 300, 2048, 32767]) for _ in range(8)]
+    return changed_header(chance, path, 40, struct.pack("<8h", *sizes))
+
+
+def other_header(chance, path):
+    at = chance.randrange(340)
+    return changed_header(chance, path, at, chance.choice([chance.randbytes(4), struct.pack("<f", chance.choice([float("nan"), 1e30, -1.0]))]))
+
+
+def not_numbers(chance, path):
+    """For float32; any other type gets other values."""
+    content = unpacked(path)
+    value = struct.pack("<f", chance.choice([float("nan"), float("inf"), -float("inf"), 1e30, -1e30]))
+    step = 4 * chance.choice([1, 2, 50])
+    for at in range(352, len(content) - 3, step):
+        content[at:at + 4] = value
+    pack(path, content)
+    return UNNOTICED
+
+
+def nested(chance, path):
+    levels = chance.choice([101, 5000, 300_000])
+    write(path, chance.choice([b'{"a":' * levels + b"1" + b"}" * levels, b"[" * levels + b"]" * levels, b'{"dwi":{"a":' + b"[" * levels]))
+    return UNNOTICED
+
+
+def other_json(chance, path):
+    """Another value after one of the colons."""
+    other = chance.choice([b"null", b"-1", b'"\xff"', b"{}", b"[]", b"1e999", b"18446744073709551616", b"NaN"])
+    content = read(path)
+    begin = content.find(b":", chance.randrange(len(content) or 1)) + 1
+    end = content.find(b",", begin)
+    write(path, content[:begin] + other + (content[end:] if end > 0 else b"}"))
+    return UNNOTICED
+
+
+def million_lines(chance, path):
+    lines = read(path).splitlines() or [b""]
+    line = chance.choice([chance.choice(lines), b"", b"1", b"1 2 3", b"a\tb"])
+    write(path, line[:40] + (b"\n" + line[:40]) * MILLION)
+    return UNNOTICED
+
+
+def long_line(chance, path):
+    write(path, chance.choice([b"x", b"1 ", b"-", b"\t", b"["]) * (4 * MILLION))
+    return UNNOTICED
+
+
+def other_word(chance, path):
+    words = read(path).split(b" ")
+    words[chance.randrange(len(words))] = chance.choice([b"nan", b"inf", b"1e400", b"-1", b"\0", b"\xff\xfe", b"../..", b"0x10", b"", b"1,5"])
+    write(path, b" ".join(words))
+    return UNNOTICED
+
+
+def other_line(chance, path):
+    lines = read(path).split(b"\n")
+    at = chance.randrange(len(lines))
+    change = chance.choice(["repeat", "remove", "carriage returns", "tabs"])
+    if change == "repeat":
+        lines.insert(at, lines[at])
+    elif change == "remove":
+        del lines[at]
+    write(path, (b"\r\n" if change == "carriage returns" else b"\n").join(lines) if change != "tabs" else b"\t".join(lines))
+    return UNNOTICED
+
+
+# Something else in its place
+
+def remove(path):
+    if os.path.isdir(path) and not os.path.islink(path):
+        os.rename(path, path + ".moved")
+    elif os.path.lexists(path):
+        os.remove(path)
+
+
+def replaced_by(make):
+    def change(chance, path):
+        remove(path)
+        make(path)
+        return NOTICED
+
+    change.__name__ = make.__name__
+    return change
+
+
+def missing(path):
+    pass
+
+
+def folder(path):
+    os.mkdir(path)
+
+
+def pipe(path):
+    os.mkfifo(path)
+
+
+def link_to_itself(path):
+    os.symlink(os.path.basename(path), path)
+
+
+def link_to_nothing(path):
+    os.symlink("nothing", path)
+
+
+def link_to_zeros(path):
+    os.symlink("/dev/zero", path)
+
+
+def bound_socket(path):
+    with socket.socket(socket.AF_UNIX) as one:
+        here = os.getcwd()
+        os.chdir(os.path.dirname(path) or ".")  # the address has at most 107 characters
+        try:
+            one.bind(os.path.basename(path))
+        finally:
+            os.chdir(here)
+
+
+PLACES = [replaced_by(make) for make in (missing, folder, pipe, link_to_itself, link_to_nothing, link_to_zeros, bound_socket)]
+CONTENTS = [empty, truncated, flipped, noise, zeros, longer, another_file]
+OWN_CONTENTS = {"gz": [flipped, flipped, truncated, other_size, other_header, not_numbers], "nii": [other_size, other_header, not_numbers],
+                "json": [nested, nested, other_json, other_json], "h5": [flipped, truncated],
+                "text": [million_lines, long_line, other_word, other_word, other_line]}
+
+
+def changes(path):
+    """What can be done to a file; the content is changed more often than the place."""
+    return 2 * CONTENTS + 2 * OWN_CONTENTS[kind_of(path)] + PLACES
+
+
+# Another way to write the name of the same file
+
+def spellings(chance: random.Random, path):
+    """Names that lead to an existing file, and the file under an odd name."""
+    own = os.path.basename(path)
+    at = os.path.dirname(path) or "."
+    kind = chance.choice(["absolute", "dot", "dots", "link", "folder link", "hard link", "odd"])
+    if any(os.path.lexists(name) for name in ("link_" + own, "linked_folder", "hard_" + own)):
+        kind = "absolute"
+    if kind == "absolute":
+        return kind, os.path.abspath(path)
+    if kind == "dot":
+        return kind, os.path.join(at, ".", own)
+    if kind == "dots":
+        return kind, os.path.join(at, "..", os.path.basename(os.path.abspath(at)), own)
+    if kind == "link":
+        os.symlink(os.path.abspath(path), "link_" + own)
+        return kind, "link_" + own
+    if kind == "folder link":
+        os.symlink(os.path.abspath(at), "linked_folder")
+        return kind, os.path.join("linked_folder", own)
+    if kind == "hard link" and os.path.isfile(path):
+        os.link(path, "hard_" + own)
+        return kind, "hard_" + own
+    odd = chance.choice(ODD_NAMES) + own
+    if os.path.lexists(odd):
+        return "absolute", os.path.abspath(path)
+    (os.symlink(os.path.abspath(path), odd) if os.path.isdir(path) else os.link(path, odd))
+    return f"odd name {ascii(odd)}", odd
