@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "src/scan/label_image.hpp"
+#include "src/scan/white_matter.hpp"
 
 namespace voxherd {
 
@@ -141,7 +142,9 @@ const option_table<region_request>& region_options() {
        {"parcellation whose labels are all targets; paths have two rays, and matrices between the labels are written"}},
       {"region-names", &T::region_names, text_kind::file,
        {.text = "names of the targets in the matrices: text, one region per line: label, name",
-        .needs = "targets|connectome"}}})
+        .needs = "targets|connectome"}},
+      {"within-fa", &T::within_FA, range{0, 1},
+       {.text = within_FA_help, .standard = "everywhere", .stored = always}}})
     .at_most_one_of({"targets", "connectome"});
   // clang-format on
   return table;
