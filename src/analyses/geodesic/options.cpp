@@ -186,7 +186,7 @@ const option_table<ray_request>& ray_options() {
        {.text = "relative change at which a ray ends of its energy, which an exact ray keeps; 0: any", .stored = always,
         .needs = "form=christoffel|hamiltonian|finsler4", .paper = true}},
       {"loop-check", &T::loop_check, {{"on", true}, {"off", false}},
-       {.text = "whether a ray ends when it returns to an earlier point", .stored = always}},
+       {.text = "whether a ray ends when it returns to an earlier point", .stored = always, .paper = true}},
       {"rays", &T::two_way, {{"one-way", false}, {"two-way", true}},
        {.text = "rays of a path: one from the seed, or two in opposite directions",
         .defaults = {{"form=streamline", "two-way"}, {"connectome", "two-way"}, {"", "one-way"}}, .stored = always}},
