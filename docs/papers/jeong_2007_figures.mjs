@@ -25,7 +25,8 @@ const ends = {
   arcuate: between([-34.2, 13.1, 28.5], [-42, -46, 6]),
 };
 const nothing = { voxherd_scene: 1, image: "FA", overlay: "", opacity: 0.9, epsilon: 5, range: 50, surface: false };
-Object.assign(nothing, { metric: "jeong", alpha: 3, smooth: 0, max_ratio: 100, shown_cost: "total", kept: [] });
+Object.assign(nothing, { metric: "jeong", alpha: 3, smooth: 0, "max-ratio": 100, "within-fa": 0 });
+Object.assign(nothing, { shown_cost: "total", kept: [] });
 
 async function show(scene) {
   const text = JSON.stringify({ ...nothing, ...scene });
@@ -136,7 +137,7 @@ const figures = {
     const costs = await picture("volume");
     const names = ["genu", "body", "splenium", "leftCingulum", "rightCingulum"];
     const colours = ["#00e0e0", "#ffe000", "#f03030", "#30c840", "#4070ff"];
-    const settings = { metric: "jeong", alpha: 3, smooth: 0, max_ratio: 100 };
+    const settings = { metric: "jeong", alpha: 3, smooth: 0, "max-ratio": 100, "within-fa": 0 };
     const kept = names.map((name, i) => ({ name, colour: colours[i], ends: ends[name], epsilon: 0.03, ...settings }));
     await show({ kept, camera: views.above, crosshair_mm: [-1, 0, 20] });
     await setVolume({ clip: [0.1, 0, 90] });

@@ -205,9 +205,9 @@ bool has_result_of_images(const std::string& folder, const std::string& result) 
   return volume == map;
 }
 
-page make_fsl_page(const std::string& folder) {
+page make_fsl_page(const std::string& folder, view_sides sides) {
   fsl_folder f = open_folder(folder);
-  image_draft d(f.reference.grid);
+  image_draft d(f.reference.grid, sides);
   for (int i = 1;
        !f.find(fmt::format("mean_f{}samples", i)).empty() || !f.find(fmt::format("merged_th{}samples", i)).empty(); ++i)
     add_fibre(d, f, i);

@@ -18,7 +18,7 @@ namespace {
 
 struct report_request {
   std::string result, bvals, bvecs, mask, out;
-  bool overwrite = false, open = false;
+  bool radiological = false, overwrite = false, open = false;
 };
 
 const option_table<report_request>& report_options() {
@@ -35,6 +35,7 @@ const option_table<report_request>& report_options() {
     .group("Output", {
       {"out", &T::out, text_kind::file,
        {.text = "page to write; the same name with .json has its numbers", .standard = "RESULT.report.html"}},
+      {"radiological", &T::radiological, {"show the subject's right on the left of pictures"}},
       {"overwrite", &T::overwrite, {"replace existing files"}},
       {"open", &T::open, {"show the page in the browser"}}})
     .check([](const T& r, const given_options&) {
@@ -48,27 +49,28 @@ const option_table<report_request>& report_options() {
 
 /// The page of voxherd's own result in a folder that bedpostx or probtrackx2 wrote, if it belongs to the images there,
 /// or the page of the images.
-report::page make_folder_page(const std::string& folder) {
+report::page make_folder_page(const std::string& folder, report::view_sides sides) {
   const std::string result = folder + "/voxherd.h5", unfinished = unfinished_path(result);
   if (std::filesystem::exists(result)) {
-    if (report::has_result_of_images(folder, result)) return report::make_result_page(result);
-    report::page page = report::make_fsl_page(folder);
+    if (report::has_result_of_images(folder, result)) return report::make_result_page(result, sides);
+    report::page page = report::make_fsl_page(folder, sides);
     page.warnings.push_back(result + " belongs to other images than those in the folder, and is not shown.");
     return page;
   }
-  if (std::filesystem::exists(unfinished)) return report::make_result_page(unfinished);
-  return report::make_fsl_page(folder);
+  if (std::filesystem::exists(unfinished)) return report::make_result_page(unfinished, sides);
+  return report::make_fsl_page(folder, sides);
 }
 
 report::page make_page(const report_request& request) {
   report::page page;
   std::error_code ignored;
+  const auto sides = request.radiological ? report::view_sides::radiological : report::view_sides::left_on_left;
   if (std::filesystem::is_directory(request.result, ignored)) {
-    page = make_folder_page(request.result);
+    page = make_folder_page(request.result, sides);
   } else if (is_nifti_name(request.result)) {
-    page = report::make_scan_page({request.result, request.bvals, request.bvecs, request.mask});
+    page = report::make_scan_page({request.result, request.bvals, request.bvecs, request.mask}, sides);
   } else {
-    page = report::make_result_page(request.result);
+    page = report::make_result_page(request.result, sides);
   }
   report::finish_page(page);
   return page;

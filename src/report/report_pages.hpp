@@ -18,7 +18,7 @@ void add_output_table(draft& d);
 void add_records(result_draft& d);
 
 /// The page of a result. Throws failure (missing_input, bad_data, disk).
-page make_result_page(const std::string& path);
+page make_result_page(const std::string& path, view_sides sides = view_sides::left_on_left);
 /// Pages, each with its name, as one.
 page join_pages(const std::string& title, std::vector<std::pair<std::string, page>> parts);
 /// Removes empty sections, and adds the warnings to the numbers.
@@ -29,11 +29,11 @@ struct scan_files {
 };
 
 /// The page of a scan: its volumes, noise and gradients. Throws failure (missing_input, bad_data).
-page make_scan_page(const scan_files& files);
+page make_scan_page(const scan_files& files, view_sides sides);
 /// Whether the images of a folder of bedpostX were written from this result, as far as its first fractions tell; true
 /// without such images, as in a folder of probtrackx2.
 bool has_result_of_images(const std::string& folder, const std::string& result);
 /// The page of a folder of bedpostX: the ball & stick model's maps. Throws failure (missing_input, bad_data).
-page make_fsl_page(const std::string& folder);
+page make_fsl_page(const std::string& folder, view_sides sides);
 
 }  // namespace voxherd::report

@@ -5,9 +5,9 @@
 
 namespace voxherd::report {
 
-page make_result_page(const std::string& path) {
+page make_result_page(const std::string& path, view_sides sides) {
   const result_reader result(path);
-  result_draft d(result);
+  result_draft d(result, sides);
   describe_run(d);
   add_common_warnings(d);
   write_chapter(d);
@@ -23,6 +23,7 @@ void finish_page(page& p) {
     return part.paragraphs.empty() && part.figures.empty() && part.tables.empty();
   });
   p.numbers["warnings"] = p.warnings;
+  p.numbers["notes"] = p.notes;
 }
 
 namespace {
@@ -48,6 +49,7 @@ page join_pages(const std::string& title, std::vector<std::pair<std::string, pag
   for (auto& [name, part] : parts) {
     all.facts.rows.push_back({name, part.lead});
     for (const std::string& text : part.warnings) all.warnings.push_back(name + ": " + text);
+    for (const std::string& text : part.notes) all.notes.push_back(name + ": " + text);
     part.sections.insert(part.sections.begin(), {part.facts_title, {}, {}, {part.facts}});
     for (section& one : part.sections) {
       one.title = name + ": " + one.title;

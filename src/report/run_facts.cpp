@@ -149,7 +149,7 @@ table output_rows(draft& d) {
     d.out.numbers["outputs"][o.name]["unit"] = o.unit;
     d.out.numbers["outputs"][o.name]["meaning"] = o.meaning;
     const bool any = q.values > 0;
-    t.rows.push_back({o.name, o.unit, any ? number_text(q.median) : "", any ? span(q.q25, q.q75) : "",
+    t.rows.push_back({o.name, unit_text(o.unit), any ? number_text(q.median) : "", any ? span(q.q25, q.q75) : "",
                       any ? span(q.min, q.max) : "", std::to_string(q.not_finite), o.meaning});
   }
   return t;
@@ -199,7 +199,7 @@ table rank_rows(const json& summary, const std::string& item) {
 }  // namespace
 
 void add_output_table(draft& d) {
-  d.add_section("Records");
+  d.add_section(records_title);
   if (table t = output_rows(d); !t.rows.empty()) d.out.sections.back().tables.push_back(std::move(t));
 }
 

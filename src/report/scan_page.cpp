@@ -349,9 +349,9 @@ void write_methods(image_draft& d, const scan& s) {
 
 }  // namespace
 
-page make_scan_page(const scan_files& files) {
+page make_scan_page(const scan_files& files, view_sides sides) {
   const scan s = read_scan(files);
-  image_draft d(s.header.grid);
+  image_draft d(s.header.grid, sides);
   describe_scan(d, files, s);
   d.show(s.inside);
   add_maps(d, s);

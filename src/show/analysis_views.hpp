@@ -97,6 +97,7 @@ struct viewer_views {
   /// Rays of a finished run, traced again.
   std::unique_ptr<view::ray_panel> (*make_ray_panel)(const session& s, const result_reader& r,
                                                      const device& d) = nullptr;
+  const char* overlays[2] = {};          ///< maps that are shown in colour first: the first one that the result has
   const char* tensor_output = nullptr;   ///< tensors with which connections can be solved
   bool has_connection_settings = false;  ///< its configuration has the options of connect
 };

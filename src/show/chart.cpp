@@ -189,8 +189,10 @@ std::string number_text(double value) {
   return size >= 1e4 && size < 1e7 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }
 
+std::string unit_text(const std::string& unit) { return unit == "input" ? "signal" : unit; }
+
 std::string with_unit(const std::string& name, const std::string& unit) {
-  return unit.empty() || unit == "1" ? name : fmt::format("{} ({})", name, unit);
+  return unit.empty() || unit == "1" ? name : fmt::format("{} ({})", name, unit_text(unit));
 }
 
 }  // namespace voxherd::report

@@ -41,6 +41,8 @@ table histogram_table(const histogram& h, const std::string& name, const std::st
 
 /// "0.00123", "12.5", "447913": four digits, or all of a number below ten million.
 std::string number_text(double value);
+/// A unit for readers: results call the unit of the series "input".
+std::string unit_text(const std::string& unit);
 /// "FA" or "MD (mm2/s)".
 std::string with_unit(const std::string& name, const std::string& unit);
 

@@ -15,17 +15,27 @@ distribution describe_values(std::vector<float> values) {
   if (values.empty()) return d;
   for (const float v : values) d.mean += static_cast<double>(v) / static_cast<double>(values.size());
   auto sorted_to = values.begin();  // what precedes is not larger than what follows
-  const auto quantile = [&](double q) {
-    const auto place = values.begin() + static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size() - 1));
+  const auto ordered = [&](std::size_t n) {
+    const auto place = values.begin() + static_cast<std::ptrdiff_t>(n);
+    if (place < sorted_to) return static_cast<double>(*place);  // asked for before: n never decreases by more than 1
     std::nth_element(sorted_to, place, values.end());
     sorted_to = place;
     return static_cast<double>(*place);
   };
+  // Between two values as numpy's quantile().
+  const auto quantile = [&](double q) {
+    const double place = q * static_cast<double>(values.size() - 1), below = std::floor(place);
+    const auto n = static_cast<std::size_t>(below);
+    const double low = ordered(n);
+    return place == below ? low : std::lerp(low, ordered(n + 1), place - below);
+  };
   d.min = quantile(0);
   d.q02 = quantile(0.02);
+  d.q05 = quantile(0.05);
   d.q25 = quantile(0.25);
   d.median = quantile(0.5);
   d.q75 = quantile(0.75);
+  d.q95 = quantile(0.95);
   d.q98 = quantile(0.98);
   d.max = quantile(1);
   return d;
@@ -34,8 +44,9 @@ distribution describe_values(std::vector<float> values) {
 nlohmann::json as_json(const distribution& d) {
   return {{"values", d.values}, {"not_finite", d.not_finite},
           {"min", d.min},       {"q02", d.q02},
-          {"q25", d.q25},       {"median", d.median},
-          {"q75", d.q75},       {"q98", d.q98},
+          {"q05", d.q05},       {"q25", d.q25},
+          {"median", d.median}, {"q75", d.q75},
+          {"q95", d.q95},       {"q98", d.q98},
           {"max", d.max},       {"mean", d.mean}};
 }
 
@@ -61,9 +72,9 @@ nlohmann::json as_json(const histogram& h) {
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return values.size() % 2 == 1 ? *middle : (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
 double estimate_noise(std::span<const float> volume, const std::uint64_t (&size)[3],

@@ -10,10 +10,10 @@ namespace voxherd::report {
 /// How the finite values of an output are distributed.
 struct distribution {
   std::uint64_t values = 0, not_finite = 0;
-  double min = 0, q02 = 0, q25 = 0, median = 0, q75 = 0, q98 = 0, max = 0, mean = 0;
+  double min = 0, q02 = 0, q05 = 0, q25 = 0, median = 0, q75 = 0, q95 = 0, q98 = 0, max = 0, mean = 0;
 };
 
-/// Quantiles are values that occur: number floor(q (n - 1)) in ascending order.
+/// Quantiles are linear between the two nearest values, as numpy's.
 distribution describe_values(std::vector<float> values);
 nlohmann::json as_json(const distribution& d);
 

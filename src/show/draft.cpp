@@ -1,6 +1,7 @@
 #include "src/show/draft.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "kernels/portable/voxel_status.hpp"
@@ -44,7 +45,14 @@ std::vector<std::uint64_t> voxels_with_values(const result_reader& r, const std:
 
 }  // namespace
 
-result_draft::result_draft(const result_reader& r) : draft(r.grid()), result(r), items(finished_items(r)) {
+draft::draft(const image_grid& g, view_sides sides) : grid(g), view(g, sides) {
+  if (is_made_up(g))
+    out.notes.emplace_back(
+        "The orientation looks made up (axes along the world's, origin 0): left and right may be exchanged.");
+}
+
+result_draft::result_draft(const result_reader& r, view_sides sides)
+    : draft(r.grid(), sides), result(r), items(finished_items(r)) {
   if (!r.point_offsets().empty()) item_word = "paths";
   if (!has_maps(r)) return;
   voxels.reserve(items.size());
@@ -72,6 +80,21 @@ std::vector<float> result_draft::read_rows(const output_spec& o) const {
     values.push_back(rows[(item - first) * width]);
   }
   return values;
+}
+
+void draft::show_anatomy(std::vector<float> values) {
+  if (values.size() != grid.voxel_count() || slices.slices.empty()) return;
+  const double last = describe_values(values).q98;
+  if (!(last > 0)) return;
+  for (float& v : values) v = std::isfinite(v) ? static_cast<float>(std::clamp(v / last, 0.0, 1.0)) : 0;
+  anatomy = std::move(values);
+  constexpr double margin = 0.25;  // of the box, on each side
+  for (const int axis : {slices.across, slices.down}) {
+    const auto a = static_cast<std::size_t>(axis);
+    const auto more = static_cast<std::uint64_t>(margin * static_cast<double>(slices.box.extent(axis)));
+    slices.box.first[a] -= std::min(more, slices.box.first[a]);
+    slices.box.last[a] = std::min(view.size(axis) - 1, slices.box.last[a] + more);
+  }
 }
 
 void draft::warn(std::string text) { out.warnings.push_back(std::move(text)); }

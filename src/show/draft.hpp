@@ -14,7 +14,7 @@ namespace voxherd::report {
 
 /// A page that is being made, and the maps that it shows.
 struct draft {
-  explicit draft(const image_grid& g) : grid(g), view(g) {}
+  explicit draft(const image_grid& g, view_sides sides = view_sides::left_on_left);
   virtual ~draft() = default;
 
   virtual const output_spec* find(const std::string& name) const = 0;  ///< null if there is no such output
@@ -29,17 +29,21 @@ struct draft {
   std::vector<std::uint64_t> voxels;  ///< that were processed, each once
   std::vector<std::uint64_t> fitted;  ///< the ones among `voxels` that have values
   mosaic slices;                      ///< in which maps are shown
-  const char* item_word = "items";    ///< what an item without a map is: "paths"
+  /// What is seen around the processed voxels and under missing values, from 0 to 1; empty: black.
+  std::vector<float> anatomy;
+  const char* item_word = "items";  ///< what an item without a map is: "paths"
   page out;
 
   void warn(std::string text);
+  /// Shows these values, up to their 98th percentile, around the processed voxels, and more of the slices.
+  void show_anatomy(std::vector<float> values);
   section& add_section(std::string title);
   void cite(std::string text, std::string doi);
 };
 
 /// A page that is being made from a result.
 struct result_draft final : draft {
-  explicit result_draft(const result_reader& r);
+  explicit result_draft(const result_reader& r, view_sides sides = view_sides::left_on_left);
 
   const output_spec* find(const std::string& name) const override;
   std::vector<output_spec> outputs() const override { return result.outputs(); }
@@ -73,7 +77,7 @@ std::string default_page_path(const std::string& result);
 
 /// A page that is being made from images.
 struct image_draft final : draft {
-  explicit image_draft(const image_grid& g) : draft(g) {}
+  explicit image_draft(const image_grid& g, view_sides sides = view_sides::left_on_left) : draft(g, sides) {}
 
   const output_spec* find(const std::string& name) const override;
   std::vector<output_spec> outputs() const override;

@@ -89,18 +89,10 @@ class fibre_counter {
   std::uint32_t number_ = 0;
 };
 
-struct projection {
-  int across, up;
-  const char* name;
-};
-constexpr projection projections[] = {{0, 1, "from above, the front at the top"},
-                                      {1, 2, "from the right, the front on the right"},
-                                      {0, 2, "from behind"}};
-
 /// Adds up colours of line pieces in pixels; where many fibres lie above each other, their mean is shown brighter.
 class canvas {
  public:
-  canvas(const extent& box, const projection& p)
+  canvas(const extent& box, const view_plane& p)
       : p_(p),
         box_(box),
         pixels_per_mm_(side / std::max({span(p.across), span(p.up), 1.0})),
@@ -143,7 +135,7 @@ class canvas {
                     pixels(axis) - 1);
   }
 
-  projection p_;
+  view_plane p_;
   extent box_;
   double pixels_per_mm_;
   rgb_image image_;
@@ -159,20 +151,20 @@ colour segment_colour(const point& a, const point& b) {
 
 /// Three pictures next to each other. `choose` gives the colour of a piece of a fibre.
 template <class Choose>
-std::string draw_views(const std::vector<fibre>& fibres, const std::string& what, const Choose& choose) {
+std::string draw_views(const grid_view& view, const std::vector<fibre>& fibres, const std::string& what,
+                       const Choose& choose) {
   extent box;
   for (const fibre& f : fibres)
     for (const point& p : f.mm) box.include(p);
   std::string html = "<div class=\"views\">\n";
-  for (const projection& p : projections) {
+  for (const view_plane& p : three_views(view)) {
     canvas c(box, p);
     for (const fibre& f : fibres)
       for (std::size_t k = 1; k < f.mm.size(); ++k) c.draw(f.mm[k - 1], f.mm[k], choose(f, k));
-    html += image_markup(c.finish(), fmt::format("{} seen {}.", what, p.name), 1, true, true);
+    html +=
+        image_markup(c.finish(), fmt::format("{} seen {}.", what, p.name), 1, true, true, side_marks(view, p.across));
   }
-  return html +
-         "</div>\n<p class=\"legend\">Seen from above (left is left, the front at the top), from the right (the "
-         "front on the right) and from behind (left is left).</p>\n";
+  return html + fmt::format("</div>\n<p class=\"legend\">{}.</p>\n", describe_three_views(view));
 }
 
 void remove_infinite(std::vector<fibre>& fibres) {
@@ -190,7 +182,7 @@ void add_by_measure(result_draft& d, const std::vector<fibre>& fibres, const std
   const distribution q = describe_values(std::move(values));
   if (!(q.q98 > q.q02)) return;
   const output_spec& o = d.result.output(measure);
-  const std::string picture = draw_views(fibres, what, [&](const fibre& f, std::size_t) {
+  const std::string picture = draw_views(d.view, fibres, what, [&](const fibre& f, std::size_t) {
     return std::isfinite(f.value) ? map_colour(colour_map::viridis, (f.value - q.q02) / (q.q98 - q.q02))
                                   : not_finite_colour;
   });
@@ -210,7 +202,7 @@ void add_fibre_density(draft& d, const std::vector<fibre>& fibres, const std::st
   if (visited.empty()) return;
   d.out.numbers["voxels_with_paths"] = visited.size();
   d.out.numbers["max_paths_in_voxel"] = *std::max_element(counts.begin(), counts.end());
-  image_draft maps(d.grid);
+  image_draft maps(d.grid, d.view.is_radiological() ? view_sides::radiological : view_sides::left_on_left);
   maps.add("paths", 1, "", "number of paths in the voxel, each counted once", std::move(counts));
   maps.show(std::move(visited));
   maps.add_section("");
@@ -244,7 +236,8 @@ void add_fibres(result_draft& d, const std::string& measure) {
   const std::string what = fmt::format("{} of {}", fibres.size(), counted(d.items.size(), "path"));
   d.out.sections.back().figures.push_back(
       {"Paths, coloured by direction",
-       draw_views(fibres, what, [](const fibre& f, std::size_t k) { return segment_colour(f.mm[k - 1], f.mm[k]); }),
+       draw_views(d.view, fibres, what,
+                  [](const fibre& f, std::size_t k) { return segment_colour(f.mm[k - 1], f.mm[k]); }),
        fmt::format("{}. Red: left to right; green: front to back; blue: up and down.", what),
        {},
        true});

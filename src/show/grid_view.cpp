@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace voxherd::report {
 
@@ -23,7 +24,8 @@ std::array<std::size_t, 3> assign_axes(const std::array<std::array<double, 3>, 3
 
 }  // namespace
 
-grid_view::grid_view(const image_grid& grid) : size_(grid.size) {
+grid_view::grid_view(const image_grid& grid, view_sides sides)
+    : size_(grid.size), sides_(sides), is_unknown_(is_made_up(grid)) {
   const auto& m = grid.voxel_to_world;
   for (std::size_t a = 0; a < 3; ++a) {
     const double length = std::hypot(m[a], m[4 + a], m[8 + a]);
@@ -36,6 +38,47 @@ grid_view::grid_view(const image_grid& grid) : size_(grid.size) {
       x[0] * (y[1] * z[2] - y[2] * z[1]) - y[0] * (x[1] * z[2] - x[2] * z[1]) + z[0] * (x[1] * y[2] - x[2] * y[1]) > 0;
   axis_ = assign_axes(unit_);
   for (std::size_t w = 0; w < 3; ++w) backwards_[w] = unit_[axis_[w]][w] < 0;
+  if (is_radiological()) backwards_[0] = !backwards_[0];
+}
+
+std::array<const char*, 2> grid_view::letters(int axis) const {
+  constexpr std::array<const char*, 2> known[] = {{"L", "R"}, {"P", "A"}, {"I", "S"}};
+  constexpr std::array<const char*, 2> unknown[] = {{"L?", "R?"}, {"P?", "A?"}, {"I?", "S?"}};
+  std::array<const char*, 2> ends = (is_unknown_ ? unknown : known)[index(axis)];
+  if (axis == 0 && is_radiological()) std::swap(ends[0], ends[1]);
+  return ends;
+}
+
+double grid_view::world_mm(int axis, std::uint64_t place) const {
+  std::array<double, 3> at{};  // in the file
+  for (std::size_t a = 0; a < 3; ++a) at[a] = 0.5 * static_cast<double>(size_[a] - 1);
+  const std::size_t w = index(axis), own = axis_[w];
+  at[own] = static_cast<double>(backwards_[w] ? size_[own] - 1 - place : place);
+  double mm = origin_mm_[w];
+  for (std::size_t a = 0; a < 3; ++a) mm += unit_[a][w] * spacing_mm_[a] * at[a];
+  return mm;
+}
+
+bool is_made_up(const image_grid& grid) {
+  const auto& m = grid.voxel_to_world;
+  for (std::size_t row = 0; row < 3; ++row)
+    for (std::size_t column = 0; column < 4; ++column)
+      if (row == column ? m[4 * row + column] <= 0 : m[4 * row + column] != 0) return false;
+  return true;
+}
+
+std::array<view_plane, 3> three_views(const grid_view& view) {
+  const bool r = view.is_radiological();
+  return {{{0, 1, r ? "from below" : "from above"},
+           {1, 2, "from the right"},
+           {0, 2, r ? "from the front" : "from behind"}}};
+}
+
+std::string describe_three_views(const grid_view& view) {
+  const auto planes = three_views(view);
+  const char* side = view.is_radiological() ? "the subject's right is on the left" : "left is left";
+  return fmt::format("Seen {} ({}, the front at the top), {} (the front on the right) and {} ({})", planes[0].name,
+                     side, planes[1].name, planes[2].name, side);
 }
 
 std::uint64_t grid_view::voxel(const std::array<std::uint64_t, 3>& place) const {
@@ -140,12 +183,21 @@ mosaic plan_mosaic(const grid_view& view, std::span<const std::uint64_t> voxels,
   return m;
 }
 
-std::string describe(const mosaic& m) {
+std::string describe(const mosaic& m, const grid_view& view) {
   constexpr const char* kinds[] = {"sagittal", "coronal", "axial"};
-  const std::string left = m.across == 0 ? "the subject's left is on the left" : "the back is on the left";
+  const std::string side =
+      view.is_radiological() ? "the subject's right is on the left" : "the subject's left is on the left";
+  const std::string left = m.across == 0 ? side : "the back is on the left";
   const std::string top = m.down == 1 ? "the front is at the top" : "the head is at the top";
-  return fmt::format("{} {} slice{}; {}, {}", m.slices.size(), kinds[m.through], m.slices.size() == 1 ? "" : "s", left,
-                     top);
+  const std::string sides = view.is_unknown() ? "the orientation is unknown" : left + ", " + top;
+  const bool one = m.slices.size() == 1;
+  std::string where;
+  if (!m.slices.empty()) {
+    where = fmt::format("{} = {:.1f}", "xyz"[m.through], view.world_mm(m.through, m.slices.front()));
+    if (!one) where = fmt::format("from {} to {:.1f}", where, view.world_mm(m.through, m.slices.back()));
+    where = fmt::format(" {}{} mm", one ? "at " : "", where);
+  }
+  return fmt::format("{} {} slice{}{}; {}", m.slices.size(), kinds[m.through], one ? "" : "s", where, sides);
 }
 
 }  // namespace voxherd::report

@@ -10,10 +10,22 @@
 
 namespace voxherd::report {
 
-/// An image grid as it is shown: axis 0 to the subject's right, 1 to the front, 2 upwards, as nearly as voxels allow.
+/// Which side of the subject is on the left of a picture. Radiologists see the subject from the feet or from the front.
+enum class view_sides { left_on_left, radiological };
+
+/// An image grid as it is shown: axis 0 to the subject's right (left, if radiological), 1 to the front, 2 upwards, as
+/// nearly as voxels allow.
 class grid_view {
  public:
-  explicit grid_view(const image_grid& grid);
+  explicit grid_view(const image_grid& grid, view_sides sides = view_sides::left_on_left);
+
+  bool is_radiological() const { return sides_ == view_sides::radiological; }
+  /// Whether the grid's orientation is_made_up().
+  bool is_unknown() const { return is_unknown_; }
+  /// Letters at both ends of an axis, as "L" and "R"; "L?" and "R?" of an orientation that is made up.
+  std::array<const char*, 2> letters(int axis) const;
+  /// Coordinate in the world of a place along an axis, in the middle of the image's other axes.
+  double world_mm(int axis, std::uint64_t place) const;
 
   std::uint64_t size(int axis) const { return size_[axis_[index(axis)]]; }
   double spacing_mm(int axis) const { return spacing_mm_[axis_[index(axis)]]; }
@@ -40,7 +52,22 @@ class grid_view {
   std::array<std::array<double, 3>, 3> unit_;  ///< direction in the world of each axis of the file
   std::array<double, 3> origin_mm_;
   bool is_right_handed_;
+  view_sides sides_;
+  bool is_unknown_;
 };
+
+/// Whether axes and origin are those of a program that knew neither: along the world's, from 0.
+bool is_made_up(const image_grid& grid);
+
+/// A picture of all voxels along one axis.
+struct view_plane {
+  int across, up;
+  const char* name;
+};
+/// From above, from the right and from behind; of a radiological view from below, from the right and from the front.
+std::array<view_plane, 3> three_views(const grid_view& view);
+/// "Seen from above (left is left, the front at the top), ...": how to read them.
+std::string describe_three_views(const grid_view& view);
 
 /// The smallest box of the view that contains some voxels; `last` is inside.
 struct view_box {
@@ -81,7 +108,7 @@ struct mosaic {
 /// Up to `slice_limit` slices of the voxels' box: axial, or along its shortest side if that is much thinner than high.
 /// Slices at both ends that show little are left out.
 mosaic plan_mosaic(const grid_view& view, std::span<const std::uint64_t> voxels, std::size_t slice_limit);
-/// "15 axial slices; the subject's left is on the left, the front is at the top".
-std::string describe(const mosaic& m);
+/// "15 axial slices from z = -40 to 62 mm; the subject's left is on the left, the front is at the top".
+std::string describe(const mosaic& m, const grid_view& view);
 
 }  // namespace voxherd::report

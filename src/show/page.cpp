@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "src/io/input_file.hpp"
 
@@ -40,7 +42,7 @@ std::string section_markup(const section& s, std::size_t number) {
   return html + "</section>\n";
 }
 
-std::string warning_markup(const std::vector<std::string>& warnings) {
+std::string warning_markup(const std::vector<std::string>& warnings, const std::vector<std::string>& notes) {
   std::string html =
       fmt::format("<section class=\"{}\" aria-labelledby=\"warnings\">\n<h2 id=\"warnings\">Warnings</h2>\n",
                   warnings.empty() ? "calm" : "warnings");
@@ -48,6 +50,7 @@ std::string warning_markup(const std::vector<std::string>& warnings) {
   if (!warnings.empty()) html += "<ul>\n";
   for (const std::string& text : warnings) html += fmt::format("<li>{}</li>\n", escaped(text));
   if (!warnings.empty()) html += "</ul>\n";
+  for (const std::string& text : notes) html += fmt::format("<p>{}</p>\n", escaped(text));
   return html + "</section>\n";
 }
 
@@ -69,6 +72,7 @@ std::string contents_markup(const page& p) {
   std::string html = "<nav aria-label=\"Contents\"><ul>\n";
   for (std::size_t i = 0; i < p.sections.size(); ++i)
     html += fmt::format("<li><a href=\"#s{}\">{}</a></li>\n", i, escaped(p.sections[i].title));
+  html += fmt::format("<li><a href=\"#run\">{}</a></li>\n", escaped(p.facts_title));
   if (!p.methods.empty()) html += "<li><a href=\"#methods\">Methods</a></li>\n";
   return html + "</ul></nav>\n";
 }
@@ -107,6 +111,19 @@ std::string escaped(const std::string& text) {
 
 namespace {
 
+/// A text; the words of a command line are not broken at their hyphens.
+std::string cell_markup(const std::string& text) {
+  if (text.find(" --") == std::string::npos) return escaped(text);
+  std::string html;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    html +=
+        fmt::format("{}<span class=\"word\">{}</span>", begin > 0 ? " " : "", escaped(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return html;
+}
+
 std::string linked(const std::string& text, const std::string& link) {
   return link.empty() ? escaped(text) : fmt::format("<a href=\"{}\">{}</a>", escaped(link), escaped(text));
 }
@@ -128,7 +145,7 @@ std::string table_markup(const table& t) {
     html += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i)
       html += i == 0 ? fmt::format("<th scope=\"row\">{}</th>", linked(row[i], link))
-                     : fmt::format("<td>{}</td>", escaped(row[i]));
+                     : fmt::format("<td>{}</td>", cell_markup(row[i]));
     html += "</tr>\n";
   }
   return html + "</tbody></table></div>\n";
@@ -152,10 +169,14 @@ std::string write_page(const page& p) {
       "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n"
       "<header>\n<h1>{}</h1>\n<p>{}</p>\n</header>\n",
       policy, escaped(p.title), style_sheet, escaped(p.title), escaped(p.lead));
-  html += "<main>\n" + warning_markup(p.warnings) + contents_markup(p);
-  html += fmt::format("<section aria-labelledby=\"run\">\n<h2 id=\"run\">{}</h2>\n{}</section>\n",
-                      escaped(p.facts_title), table_markup(p.facts));
-  for (std::size_t i = 0; i < p.sections.size(); ++i) html += section_markup(p.sections[i], i);
+  html += "<main>\n" + warning_markup(p.warnings, p.notes) + contents_markup(p);
+  std::string facts = fmt::format("<section aria-labelledby=\"run\">\n<h2 id=\"run\">{}</h2>\n{}</section>\n",
+                                  escaped(p.facts_title), table_markup(p.facts));
+  for (std::size_t i = 0; i < p.sections.size(); ++i) {
+    if (p.sections[i].title == records_title) html += std::exchange(facts, "");
+    html += section_markup(p.sections[i], i);
+  }
+  html += facts;
   if (!p.methods.empty()) html += methods_markup(p);
   html += "</main>\n";
   return html + embedded_json(p.numbers) + "</body>\n</html>\n";
@@ -190,6 +211,13 @@ figure img{display:block;width:100%;height:auto;background:#000;image-rendering:
 figure img.smooth{image-rendering:auto}
 figure svg{display:block;width:100%;height:auto;max-width:40rem;margin:0 auto}
 figcaption{margin-top:.5rem;color:var(--text)}
+.picture{position:relative;width:100%}
+.mark{position:absolute;padding:.1rem .2rem;color:#ffe34d;background:#0009;white-space:nowrap;
+font:600 .85rem/1 system-ui,"DejaVu Sans",sans-serif}
+.mark.end{transform:translate(-100%,-50%)}
+.mark.begin{transform:translateY(-50%)}
+.mark.foot{transform:translateY(-100%);font-weight:400;font-size:.75rem}
+.word{display:inline-block;max-width:100%}
 .legend{color:var(--quiet);font-size:.9rem;margin:.3rem 0 0}
 .bar{display:flex;align-items:center;gap:.5rem;margin:.4rem 0 0;font-size:.9rem}
 .bar img{flex:1;min-width:4rem;height:.8rem;image-rendering:auto}

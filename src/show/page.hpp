@@ -38,12 +38,17 @@ struct reference {
   std::string text, doi;
 };
 
-/// A page in the order in which it is read. All texts are plain; they are escaped when the page is written.
+/// The section with all numbers, at the end of a page.
+inline constexpr auto records_title = "Records";
+
+/// A page in the order in which it is read: warnings, sections, the table of facts before the records. All texts are
+/// plain; they are escaped when the page is written.
 struct page {
   std::string title, lead;
   table facts;
   std::string facts_title = "Run";
   std::vector<std::string> warnings;
+  std::vector<std::string> notes;  ///< what a reader should know, and need not worry about
   std::vector<section> sections;
   std::string methods;
   std::vector<reference> references;

@@ -20,14 +20,19 @@ std::vector<bool> make_mask(const draft& d) {
   return inside;
 }
 
-/// Draws the voxels that were processed; the others stay black.
+/// Draws the voxels that were processed; around them is the anatomy, or black.
 template <class Choose>
 rgb_image draw_slices(const draft& d, const Choose& choose) {
   rgb_image image(d.slices.width(), d.slices.height());
   const std::vector<bool> inside = make_mask(d);
   d.slices.for_each_pixel([&](std::size_t x, std::size_t y, const auto& place) {
     const std::uint64_t voxel = d.view.voxel(place);
-    if (inside[voxel]) image.set(x, y, choose(voxel));
+    if (inside[voxel]) {
+      image.set(x, y, choose(voxel));
+    } else if (!d.anatomy.empty()) {
+      constexpr double dimmed = 0.7;
+      image.set(x, y, map_colour(colour_map::grey, dimmed * static_cast<double>(d.anatomy[voxel])));
+    }
   });
   return image;
 }
@@ -46,7 +51,10 @@ bool is_map(const draft& d, const std::string& name, std::size_t width) {
   return o.layout == output_layout::volume && o.bytes_per_item() == width * element_bytes(o.type);
 }
 
-std::string legend(const draft& d) { return fmt::format("<p class=\"legend\">{}.</p>\n", escaped(describe(d.slices))); }
+std::string legend(const draft& d) {
+  return fmt::format("<p class=\"legend\">{}{}.</p>\n", escaped(describe(d.slices, d.view)),
+                     d.anatomy.empty() ? "" : "; around them the mean of the series");
+}
 
 /// Small pictures stand side by side.
 bool is_wide(const draft& d) { return d.slices.width() > 260; }
@@ -73,44 +81,92 @@ std::string colour_range::bar(const std::string& unit) const {
 
 colour_range choose_range(const map_look& look, const distribution& q) {
   if (look.is_count) return {look, 0, std::max(1.0, q.max)};
-  const double first = look.first.value_or(q.min >= 0 ? 0 : q.q02), last = look.last.value_or(q.q98);
+  const double first = look.first.value_or(q.min >= 0 ? 0 : q.q05), last = look.last.value_or(q.q95);
   return {look, first, last > first ? last : first + 1};
 }
 
 std::string colour_bar(colour_map map, double first, double last, const std::string& unit) {
   rgb_image bar(256, 1);
   for (std::size_t x = 0; x < bar.width; ++x) bar.set(x, 0, map_colour(map, static_cast<double>(x) / 255));
-  const std::string end = unit.empty() || unit == "1" ? number_text(last) : number_text(last) + " " + unit;
+  const std::string end = unit.empty() || unit == "1" ? number_text(last) : number_text(last) + " " + unit_text(unit);
   return fmt::format(
       "<div class=\"bar\"><span>{}</span><img alt=\"\" src=\"data:image/png;base64,{}\"><span>{}</span></div>\n",
       number_text(first), base64(encode_png(bar)), escaped(end));
 }
 
+namespace {
+
+/// A letter at the left or right edge of a picture, or a text above its lower edge.
+std::string mark(const char* place, double x, double y, const std::string& text) {
+  return fmt::format("<span class=\"mark {}\" style=\"left:{:.2f}%;top:{:.2f}%\" aria-hidden=\"true\">{}</span>\n",
+                     place, 100 * x, 100 * y, text);
+}
+
+}  // namespace
+
+std::string side_marks(const grid_view& view, int across) {
+  const auto [left, right] = view.letters(across);
+  return mark("begin", 0, 0.5, left) + mark("end", 1, 0.5, right);
+}
+
+std::string mosaic_marks(const mosaic& m, const grid_view& view) {
+  const auto [left, right] = view.letters(m.across);
+  const double columns = static_cast<double>(m.columns),
+               rows = std::ceil(static_cast<double>(m.slices.size()) / columns);
+  std::string marks;
+  for (std::size_t t = 0; t < m.slices.size(); ++t) {
+    const auto column = static_cast<double>(t % m.columns), row = static_cast<double>(t / m.columns);
+    const double middle = (row + 0.5) / rows;
+    if (column == 0) marks += mark("begin", 0, middle, left);
+    if (t % m.columns + 1 == m.columns || t + 1 == m.slices.size())
+      marks += mark("end", (column + 1) / columns, middle, right);
+    marks += mark("foot", column / columns, (row + 1) / rows,
+                  fmt::format("{:.0f}{}", view.world_mm(m.through, m.slices[t]), t == 0 ? " mm" : ""));
+  }
+  return marks;
+}
+
 std::string image_markup(const rgb_image& image, const std::string& description, double height_per_width, bool smooth,
-                         bool is_in_group) {
+                         bool is_in_group, const std::string& marks) {
   constexpr double max_enlargement = 10, max_group_height = 480;
   const double form = static_cast<double>(image.width) / (static_cast<double>(image.height) * height_per_width);
   double max_width = max_enlargement * static_cast<double>(image.width);
   if (is_in_group) max_width = std::min(max_width, max_group_height * form);
   return fmt::format(
-      "<img{} alt=\"{}\" width=\"{}\" height=\"{}\" style=\"aspect-ratio:{:.4f};max-width:{:.0f}px\" "
-      "src=\"data:image/png;base64,{}\">\n",
-      smooth ? " class=\"smooth\"" : "", escaped(description), image.width, image.height, form, max_width,
-      base64(encode_png(image)));
+      "<div class=\"picture\" style=\"max-width:{:.0f}px\"><img{} alt=\"{}\" width=\"{}\" height=\"{}\" "
+      "style=\"aspect-ratio:{:.4f}\" src=\"data:image/png;base64,{}\">\n{}</div>\n",
+      max_width, smooth ? " class=\"smooth\"" : "", escaped(description), image.width, image.height, form,
+      base64(encode_png(image)), marks);
 }
+
+namespace {
+
+bool is_constant(const distribution& q) { return q.values > 1 && q.not_finite == 0 && q.min == q.max; }
+
+/// Says what a map would not show.
+void add_constant(draft& d, const output_spec& o, double value) {
+  const std::string unit = o.unit == "1" || o.unit.empty() ? "" : " " + unit_text(o.unit);
+  d.out.sections.back().paragraphs.push_back(
+      explain(o.name, o.meaning, fmt::format("{} is {}{} in every voxel.", o.name, number_text(value), unit)));
+  d.out.numbers["pictures"][o.name] = {{"constant", value}};
+}
+
+}  // namespace
 
 void add_map(draft& d, const std::string& name, const map_look& look) {
   if (!is_map(d, name, 1)) return;
   const output_spec& o = *d.find(name);
   const std::vector<float> map = d.read_map(name);
   const distribution q = describe_values(read_values(d, o));
+  if (is_constant(q) && !look.is_count) return add_constant(d, o, q.min);
   const colour_range range = choose_range(look, q);
   const rgb_image image = draw_slices(d, [&](std::uint64_t voxel) { return range.at(map[voxel]); });
-  const std::string text = fmt::format("{} in {}.", name, describe(d.slices));
+  const std::string text = fmt::format("{} in {}.", name, describe(d.slices, d.view));
   const std::string missing =
       q.not_finite > 0 ? fmt::format("Magenta: {} without a finite value.", counted(q.not_finite, "voxel")) : "";
   add_figure(d, {with_unit(name, o.unit),
-                 image_markup(image, text, pixel_form(d), false) + range.bar(o.unit) + legend(d),
+                 image_markup(image, text, pixel_form(d), false, false, mosaic_marks(d.slices, d.view)) +
+                     range.bar(o.unit) + legend(d),
                  explain(name, o.meaning, join(look.note, missing)),
                  {},
                  is_wide(d)});
@@ -129,15 +185,17 @@ void add_directions(draft& d, const std::string& name, const std::string& bright
     const float* v = &map[3 * voxel];
     return direction_colour(d.view.in_world({v[0], v[1], v[2]}), light[voxel] / brightest);
   });
-  add_figure(d,
-             {fmt::format("{}, coloured by direction", name),
-              image_markup(image, fmt::format("{} in {}.", name, describe(d.slices)), pixel_form(d), false) + legend(d),
-              explain(name, d.find(name)->meaning,
-                      fmt::format("Red: left to right; green: front to back; blue: up and down; brightness: {} up to "
-                                  "{:.3g}. {}",
-                                  brightness, brightest, note)),
-              {},
-              is_wide(d)});
+  add_figure(
+      d, {fmt::format("{}, coloured by direction", name),
+          image_markup(image, fmt::format("{} in {}.", name, describe(d.slices, d.view)), pixel_form(d), false, false,
+                       mosaic_marks(d.slices, d.view)) +
+              legend(d),
+          explain(name, d.find(name)->meaning,
+                  fmt::format("Red: left to right; green: front to back; blue: up and down; brightness: {} up to "
+                              "{:.3g}. {}",
+                              brightness, brightest, note)),
+          {},
+          is_wide(d)});
   d.out.numbers["pictures"][name] = {{"brightness", brightness}, {"brightest", brightest}, {"colours", "direction"}};
 }
 
@@ -165,9 +223,10 @@ void add_codes(draft& d, const std::string& name, const std::vector<std::pair<in
                        escaped(meanings[i].second));
     numbers.rows.push_back({std::to_string(meanings[i].first), meanings[i].second, std::to_string(counts[i])});
   }
-  const std::string text = fmt::format("{} in {}.", name, describe(d.slices));
+  const std::string text = fmt::format("{} in {}.", name, describe(d.slices, d.view));
   add_figure(d, {name,
-                 image_markup(image, text, pixel_form(d), false) + key + "</ul>\n" + legend(d),
+                 image_markup(image, text, pixel_form(d), false, false, mosaic_marks(d.slices, d.view)) + key +
+                     "</ul>\n" + legend(d),
                  explain(name, d.find(name)->meaning, note),
                  {numbers},
                  is_wide(d)});
@@ -212,21 +271,15 @@ void add_histogram(draft& d, const std::string& name, std::optional<double> firs
 
 namespace {
 
-struct view_plane {
-  std::size_t across, up;
-  const char* name;
-};
-constexpr view_plane planes[] = {{0, 1, "from above"}, {1, 2, "from the right"}, {0, 2, "from behind"}};
-
 /// The largest value of the voxels that lie behind each pixel; black where there is none.
 rgb_image draw_plane(const draft& d, const view_plane& plane, const view_box& box, const std::vector<float>& map,
                      const colour_range& range) {
-  const auto extent = [&](std::size_t axis) { return static_cast<std::size_t>(box.extent(static_cast<int>(axis))); };
-  rgb_image image(extent(plane.across), extent(plane.up));
+  const auto across = static_cast<std::size_t>(plane.across), up = static_cast<std::size_t>(plane.up);
+  rgb_image image(box.extent(plane.across), box.extent(plane.up));
   std::vector<float> largest(image.width * image.height, -HUGE_VALF);
   for (const std::uint64_t v : d.voxels) {
     const auto place = d.view.place(v);
-    const std::size_t x = place[plane.across] - box.first[plane.across], y = box.last[plane.up] - place[plane.up];
+    const std::size_t x = place[across] - box.first[across], y = box.last[up] - place[up];
     float& pixel = largest[y * image.width + x];
     pixel = std::max(pixel, map[v]);
   }
@@ -244,15 +297,12 @@ void add_maximum_views(draft& d, const std::string& name, const map_look& look) 
   const colour_range range = choose_range(look, describe_values(read_values(d, *o)));
   const view_box box = enclose(d.view, d.voxels);
   std::string html = "<div class=\"views\">\n";
-  for (const view_plane& plane : planes) {
-    const double form =
-        d.view.spacing_mm(static_cast<int>(plane.up)) / d.view.spacing_mm(static_cast<int>(plane.across));
+  for (const view_plane& plane : three_views(d.view)) {
+    const double form = d.view.spacing_mm(plane.up) / d.view.spacing_mm(plane.across);
     html += image_markup(draw_plane(d, plane, box, map, range), fmt::format("{} seen {}.", name, plane.name), form,
-                         false, true);
+                         false, true, side_marks(d.view, plane.across));
   }
-  html += "</div>\n" + range.bar(o->unit) +
-          "<p class=\"legend\">Seen from above (left is left, the front at the top), from the right (the front on the "
-          "right) and from behind (left is left).</p>\n";
+  html += "</div>\n" + range.bar(o->unit) + fmt::format("<p class=\"legend\">{}.</p>\n", describe_three_views(d.view));
   d.out.sections.back().figures.push_back(
       {fmt::format("{} in three views", name),
        html,

@@ -10,7 +10,8 @@
 
 namespace voxherd::report {
 
-/// How a map is shown. Without a window: from 0, or from the 2nd percentile of a map with negative values, to the 98th.
+/// How a map is shown. Without a window: from 0, or from the 5th percentile of a map with negative values, to the 95th.
+/// A map with the same value everywhere is a sentence.
 struct map_look {
   colour_map map = colour_map::grey;
   std::optional<double> first = {}, last = {};
@@ -51,9 +52,15 @@ void add_histogram(draft& d, const std::string& name, std::optional<double> firs
 /// A bar with the colours of a map and the numbers at its ends.
 std::string colour_bar(colour_map map, double first, double last, const std::string& unit);
 
+/// Letters at the sides of a picture.
+std::string side_marks(const grid_view& view, int across);
+/// The same for slices, and their positions in mm.
+std::string mosaic_marks(const mosaic& m, const grid_view& view);
+
 /// The element of a picture. `height_per_width`: of a pixel. A picture of a group is not higher than the others.
+/// `marks`: elements on top of it.
 std::string image_markup(const rgb_image& image, const std::string& description, double height_per_width, bool smooth,
-                         bool is_in_group = false);
+                         bool is_in_group = false, const std::string& marks = "");
 
 /// Adds the fullest slice of the mosaic, enlarged, with a stick for each direction, coloured by it, over a map
 /// that is grey up to `brightest`. `fibres`: outputs of directions and of their volume fractions; sticks of less than

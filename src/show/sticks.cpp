@@ -99,8 +99,8 @@ void add_sticks(draft& d, const std::string& background, double brightest,
   const double form = d.view.spacing_mm(slice.down) / d.view.spacing_mm(slice.across);
   d.out.sections.back().figures.push_back(
       {"Sticks, coloured by direction",
-       image_markup(drawing.image, text, form, true) +
-           fmt::format("<p class=\"legend\">{}.</p>\n", escaped(describe(slice))),
+       image_markup(drawing.image, text, form, true, false, mosaic_marks(slice, d.view)) +
+           fmt::format("<p class=\"legend\">{}.</p>\n", escaped(describe(slice, d.view))),
        fmt::format(
            "{} Red: left to right; green: front to back; blue: up and down; a stick is short where the fibre is "
            "steep to the slice; grey: {}.",

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/text.hpp"
+#include "src/scan/white_matter.hpp"
 #include "src/show/colours.hpp"
 #include "src/view/answers.hpp"
 #include "src/view/page_grid.hpp"
@@ -19,11 +20,11 @@ namespace {
 
 using nlohmann::json;
 
-/// What the page can change, as in a result's configuration.
+/// What the page can change, as in a result's configuration; 0 where nothing is chosen.
 json chosen_options(const connect_request& r) {
   json all, chosen;
   connect_options().add_stored(connect_options().complete(r), all);
-  for (const char* name : page_options) chosen[name] = all.at(name);
+  for (const char* name : page_options) chosen[name] = all.value(name, json(0));
   return chosen;
 }
 
@@ -38,6 +39,8 @@ json describe_controls() {
   json controls{{"options", json::array()}, {"epsilon", describe_option("epsilon")}};
   for (const char* name : page_options) controls["options"].push_back(describe_option(name));
   controls["epsilon"]["max"] = largest_epsilon;
+  for (json& option : controls["options"])
+    if (option.at("name") == "within-fa") option["label"] = "Paths only where FA ≥";
   return controls;
 }
 
@@ -111,6 +114,8 @@ json api::describe() const {
   j["scene"] = scene_;
   j["colours"] = describe_colours();
   j["grid"] = {{"size", g.size}, {"affine", g.voxel_to_world}, {"voxel_mm", g.voxel_size_mm}};
+  j["grid"]["is_made_up"] = report::is_made_up(data_.grid());
+  j["overlay"] = data_.find_overlay();
   j["maps"] = json::array();
   for (const shown_map& m : data_.maps())
     j["maps"].push_back({{"name", m.name}, {"unit", m.unit}, {"meaning", m.meaning}});
@@ -122,9 +127,10 @@ json api::describe() const {
   j["connect"].update(chosen_options(solver_->request()));
   j["connect"].update(describe_controls());
   j["connect"]["unit"] = solver_->unit();
+  j["connect"]["white_matter"] = {{"FA", white_matter_FA}, {"max_part_outside", max_part_outside}};
   j["connect"]["words"] = connect_options().words(solver_->request());
   j["connect"]["parcellation"] = solver_->parcellation() ? solver_->parcellation()->path : "";
-  j["connect"]["voxels"] = solver_->inputs().voxels.size();
+  j["connect"]["voxels"] = solver_->voxels().size();
   j["connect"]["voxel_mm3"] = solver_->inputs().voxel_mm3();
   return j;
 }
@@ -144,7 +150,7 @@ http_answer api::send_map(std::string_view number) const {
   if (number == "FA") {
     const connection_solver& s = solver();
     std::vector<float> FA(data_.grid().voxel_count(), 0);
-    for (std::size_t n = 0; n < s.FA().size(); ++n) FA[s.inputs().voxels[n]] = s.FA()[n];
+    for (std::size_t n = 0; n < s.FA().size(); ++n) FA[s.voxels()[n]] = s.FA()[n];
     return binary_answer(grid_.nifti(grid_.reordered(FA, 1, 0)));
   }
   const auto i = find_number(number, data_.maps().size());
@@ -152,11 +158,11 @@ http_answer api::send_map(std::string_view number) const {
   return binary_answer(grid_.nifti(grid_.reordered(data_.read(data_.maps()[*i]), 1, 0)));
 }
 
-/// Numbers on the page of the voxels where fronts may pass, in the order of the arrays of solve().
+/// Numbers on the page of the voxels where fronts may pass without --within-fa, in the order of the arrays of solve().
 http_answer api::send_passable() const {
   const connection_solver& s = solver();
   std::vector<std::uint32_t> voxels;
-  for (const std::uint64_t v : s.inputs().voxels) voxels.push_back(static_cast<std::uint32_t>(grid_.on_page(v)));
+  for (const std::uint64_t v : s.voxels()) voxels.push_back(static_cast<std::uint32_t>(grid_.on_page(v)));
   std::string block = begin_block({{"voxels", voxels.size()}});
   append(block, voxels);
   return binary_answer(std::move(block));
@@ -172,7 +178,7 @@ http_answer api::send_regions() const {
 http_answer api::send_arrivals(std::string_view end) const {
   if (end != "from" && end != "to") return not_found("there is no such front");
   const pathway& p = solver().last().way;
-  const std::vector<float>& times = end == "from" ? p.from : p.to;
+  const std::vector<float> times = solver().spread(end == "from" ? p.from : p.to);
   std::string block = begin_block({{"connection", solver().last().number}, {"voxels", times.size()}});
   append(block, times);
   return binary_answer(std::move(block));
@@ -191,8 +197,9 @@ http_answer api::solve(const std::string& body, const std::function<bool()>& is_
             {"length_mm", c.table.length_mm[1]},
             {"path_cost", c.table.path_cost[1]},
             {"path_FA", c.path_FA},
+            {"part_outside", c.part_outside},
             {"path_points", c.path_mm.size() / 3},
-            {"voxels", c.level.size()},
+            {"voxels", s.voxels().size()},
             {"curve", describe_curve(c.way)},
             {"seconds",
              {{"field", c.field_seconds},
@@ -202,8 +209,8 @@ http_answer api::solve(const std::string& body, const std::function<bool()>& is_
   head.update(chosen_options(s.request()));
   head["words"] = command_words(request, s);
   std::string block = begin_block(head);
-  append(block, c.way.total);
-  append(block, c.level);
+  append(block, s.spread(c.way.total));
+  append(block, s.spread(c.level));
   append(block, c.path_mm);
   return binary_answer(std::move(block));
 }

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/clock.hpp"
 #include "src/analyses/connect/pathway.hpp"
 #include "src/scan/grid_space.hpp"
 #include "src/scan/tensor_file.hpp"
+#include "src/scan/white_matter.hpp"
 #include "src/show/fibres.hpp"
 
 namespace voxherd::view {
@@ -51,6 +53,7 @@ fibre_set trace_through(const connect::solver& solver, const std::vector<planned
 connection_request make_connection_request(const asked_connection& asked, const connect_request& base) {
   connection_request r{asked.from, asked.to, base};
   connect_options().read_stored(asked.options, r.options);
+  if (!r.options.has_min_FA()) r.options.within_FA.reset();  // no word of the command line
   return r;
 }
 
@@ -69,18 +72,36 @@ connection_solver::connection_solver(const connect_request& request, tensor_sour
   in_.grid = tensors.grid;
   find_passable_voxels(tensors, in_);
   in_.image = std::move(tensors.image);
-  FA_ = measured_FA(in_);
+  voxels_ = in_.voxels;
+  FA_ = measured_FA(in_.image, voxels_);
+  white_matter_ = find_white_matter(in_.image, white_matter_FA);
   if (!parcellation.empty()) parcellation_ = read_labels(parcellation, in_.grid, label_kind::labels);
-  space_ = std::make_unique<voxel_neighbours>(in_.grid.size, in_.voxels);
   prepare(request_);
 }
 
+void connection_solver::choose_voxels(const connect_request& request) {
+  in_.options = make_connect_settings(request);
+  in_.regions = {};
+  in_.voxels = voxels_;
+  for (const std::uint64_t v : voxels_) in_.inside[v] = 1;
+  leave_out_grey_matter(in_.image, in_);
+  passable_FA_ = measured_FA(in_.image, in_.voxels);
+  space_ = std::make_unique<voxel_neighbours>(in_.grid.size, in_.voxels);
+}
+
+std::vector<float> connection_solver::spread(std::span<const float> values) const {
+  std::vector<float> all(voxels_.size(), std::numeric_limits<float>::quiet_NaN());
+  std::size_t n = 0;  // both lists increase
+  for (std::size_t i = 0; i < voxels_.size() && n < values.size(); ++i)
+    if (voxels_[i] == in_.voxels[n]) all[i] = values[n++];
+  return all;
+}
+
 void connection_solver::prepare(const connect_request& request) {
-  request_ = request;
   field_.reset();
   solver_.reset();
-  in_.options = make_connect_settings(request_);
-  in_.regions = {};
+  choose_voxels(request);
+  request_ = request;
   std::uint64_t repaired = 0;
   field_ = make_front_field(in_, in_.image, device_, repaired);
   warn_repaired(repaired, in_.image, in_.options.how.min_eigenvalue, "max ratio");
@@ -93,6 +114,17 @@ void connection_solver::choose(end_side side, const chosen_end& end) {
     check_labels(*parcellation_, {end.label}, side == end_side::from ? "from" : "to");
   }
   set_end(end, side, parcellation_ ? parcellation_->path : "", in_.options);
+}
+
+std::uint64_t connection_solver::voxel_at(end_side side, const point_in_mm& mm) const {
+  const char* name = side == end_side::from ? "From" : "To";
+  const auto voxel = find_voxel(in_.grid, grid_space(in_.grid).to_index(mm));
+  if (!voxel || in_.image.inside[*voxel] == 0)
+    throw failure(exit_status::bad_data, fmt::format("{}: no tensor here; click inside the brain", name));
+  if (in_.inside[*voxel] == 0)
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: no path may pass here; click in white matter, or allow a lower FA", name));
+  return *voxel;
 }
 
 connection_solver::arrival_pair connection_solver::solve_fronts(const std::function<bool()>& is_replaced) {
@@ -126,19 +158,20 @@ const connection& connection_solver::solve(const connection_request& request, st
   stop_if_replaced();
   choose(end_side::from, request.from);
   choose(end_side::to, request.to);
-  const auto voxels_of = [&](end_side side, const chosen_end& end) {
-    return end.point_mm ? read_end(side, in_) : parcellation_->voxels_with({end.label});
+  const auto voxels_at = [&](end_side side, const chosen_end& end) {
+    return end.point_mm ? std::vector{voxel_at(side, *end.point_mm)} : parcellation_->voxels_with({end.label});
   };
-  const auto from = voxels_of(end_side::from, request.from), to = voxels_of(end_side::to, request.to);
+  const auto from = voxels_at(end_side::from, request.from), to = voxels_at(end_side::to, request.to);
   set_ends(from, to, in_);
   arrival_pair times = solve_fronts(is_replaced);
   last_.front_seconds = timer.lap();
-  last_.way = find_pathway(std::move(times.from), std::move(times.to), last_.table, in_.regions, *space_, FA_,
+  last_.way = find_pathway(std::move(times.from), std::move(times.to), last_.table, in_.regions, *space_, passable_FA_,
                            in_.options.epsilon);
   stop_if_replaced();
   last_.level = joining_levels(last_.way, in_.regions, *space_, largest_epsilon);
   last_.path_mm = trace_least_path(*solver_, last_.table);
-  last_.path_FA = mean_along(last_.path_mm, in_.grid, in_.voxels, FA_);
+  last_.path_FA = mean_along(last_.path_mm, in_.grid, voxels_, FA_);
+  last_.part_outside = part_outside(white_matter_, voxels_of(last_.way, in_.voxels));
   last_.pathway_seconds = timer.lap();
   last_.number = ++solved_;
   return last_;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/device.hpp"
@@ -24,6 +25,7 @@ struct connection {
   std::vector<float> level;    ///< joining_levels() up to largest_epsilon
   std::vector<float> path_mm;  ///< the least-cost path, from the end `to` to `from`, three numbers per point
   double path_FA = 0;          ///< mean along it; NaN without a path
+  double part_outside = 0;     ///< part of its pathway outside white matter
   double field_seconds = 0;    ///< 0 if the metric is that of the connection before
   double device_seconds = 0;   ///< device time of the two fronts
   double front_seconds = 0;    ///< time of the fronts with everything around them
@@ -56,7 +58,12 @@ class connection_solver {
 
   const connect_inputs& inputs() const { return in_; }
   const connect_request& request() const { return request_; }
-  const std::vector<float>& FA() const { return FA_; }  ///< one value for each of inputs().voxels
+  /// Linear indices of all voxels with a tensor inside --within, and their FA. Of these, inputs().voxels are the ones
+  /// that --within-fa keeps.
+  const std::vector<std::uint64_t>& voxels() const { return voxels_; }
+  const std::vector<float>& FA() const { return FA_; }
+  /// Values of inputs().voxels as values of voxels(); NaN for the others.
+  std::vector<float> spread(std::span<const float> values) const;
   const std::optional<label_image>& parcellation() const { return parcellation_; }
   std::string unit() const { return cost_unit(in_.options.how); }
 
@@ -70,9 +77,13 @@ class connection_solver {
   std::vector<std::uint32_t> pathway_voxels(std::uint64_t connection, double epsilon) const;
 
  private:
+  /// Where its paths stay.
+  void choose_voxels(const connect_request& request);
   /// The field and the solver of a request.
   void prepare(const connect_request& request);
   void choose(end_side side, const chosen_end& end);
+  /// Throws failure (bad_data), in the words of the page.
+  std::uint64_t voxel_at(end_side side, const point_in_mm& mm) const;
   struct arrival_pair {
     std::vector<float> from, to;
   };
@@ -84,7 +95,9 @@ class connection_solver {
   connect_inputs in_;
   device device_;
   std::optional<label_image> parcellation_;
-  std::vector<float> FA_;
+  std::vector<std::uint64_t> voxels_;
+  std::vector<float> FA_, passable_FA_;  ///< of voxels_ and of in_.voxels
+  std::vector<std::uint8_t> white_matter_;
   std::unique_ptr<voxel_neighbours> space_;
   std::optional<front_field> field_;
   std::unique_ptr<connect::solver> solver_;

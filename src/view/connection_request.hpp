@@ -22,7 +22,7 @@ struct chosen_end {
 };
 
 /// Options of connect that a user can change in the page.
-inline constexpr std::initializer_list<const char*> page_options{"metric", "alpha", "smooth", "max-ratio"};
+inline constexpr std::initializer_list<const char*> page_options{"metric", "alpha", "smooth", "max-ratio", "within-fa"};
 
 /// What the page sends.
 struct asked_connection {

@@ -9,6 +9,8 @@
 #include "src/io/input_file.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/show/analysis_views.hpp"
+#include "src/show/anatomy.hpp"
+#include "src/show/chart.hpp"
 #include "src/view/streamlines.hpp"
 
 namespace voxherd::view {
@@ -16,6 +18,8 @@ namespace voxherd::view {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr auto series_mean = "mean of the series";
 
 /// The first of some files that exists.
 std::string find_file(std::initializer_list<fs::path> candidates) {
@@ -85,12 +89,14 @@ std::string shown_data::analysis() const { return result_ ? result_->analysis_na
 
 void shown_data::list_outputs() {
   constexpr std::size_t max_components = 9;
+  if (report::has_anatomy(*result_))
+    maps_.push_back({series_mean, "signal", "mean of the series, which shows the anatomy", "", 1, 0});
   for (const output_spec& o : result_->outputs()) {
     if (o.layout != output_layout::volume) continue;
     const std::size_t components = o.bytes_per_item() / element_bytes(o.type);
     for (std::size_t c = 0; c < components && components <= max_components; ++c)
-      maps_.push_back(
-          {components == 1 ? o.name : fmt::format("{} {}", o.name, c + 1), o.unit, o.meaning, o.name, components, c});
+      maps_.push_back({components == 1 ? o.name : fmt::format("{} {}", o.name, c + 1), report::unit_text(o.unit),
+                       o.meaning, o.name, components, c});
   }
   if (maps_.empty() && has_streamlines(*result_))
     maps_.push_back({"density", "", "number of paths in the voxel, each counted once", "", 1, 0});
@@ -102,7 +108,22 @@ void shown_data::list_volumes() {
     maps_.push_back({fmt::format("volume {}", v + 1), "", "a volume of the image", "", 1, v});
 }
 
+/// Zeros if the series cannot be read any more.
+std::vector<float> shown_data::read_anatomy() const {
+  std::vector<float> mean = report::read_anatomy(*result_);
+  mean.resize(grid().voxel_count());
+  return mean;
+}
+
+std::string shown_data::find_overlay() const {
+  if (!result_) return "";
+  for (const char* name : find_views(*result_).viewer.overlays)
+    if (name != nullptr && result_->has(name)) return name;
+  return "";
+}
+
 std::vector<float> shown_data::read(const shown_map& map) const {
+  if (map.name == series_mean) return read_anatomy();
   if (map.output.empty()) return image_ ? read_volume(*image_, map.component) : count_streamlines(*result_);
   const std::vector<float> all = result_->read_map(map.output);
   if (map.components == 1) return all;

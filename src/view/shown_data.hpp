@@ -36,8 +36,11 @@ class shown_data {
   std::optional<connect_request> find_connect_request(std::string& why) const;
   /// The regions of a result's connectome, if their image still exists; else "".
   std::string find_parcellation() const;
+  /// The map that is shown in colour first; "" for none.
+  std::string find_overlay() const;
 
  private:
+  std::vector<float> read_anatomy() const;
   void list_outputs();
   void list_volumes();
 

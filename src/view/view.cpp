@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "src/io/input_file.hpp"
 #include "src/io/text_file.hpp"
 #include "src/scan/region_names.hpp"
+#include "src/scan/white_matter.hpp"
 #include "src/show/analysis_views.hpp"
 #include "src/show/page.hpp"
 #include "src/view/api.hpp"
@@ -28,6 +30,7 @@ namespace {
 struct view_request {
   std::string file;
   std::string bvals, bvecs, mask, within, parcellation, region_names, scene;
+  std::optional<double> within_FA;
   int port = 0;
   double idle_minutes = 30;
   bool open = false;
@@ -50,6 +53,9 @@ const option_table<view_request>& view_options() {
       {"mask", &T::mask, text_kind::file,
        {.text = "mask of the voxels of a series or of tensors", .standard = "the result's; series: nodif_brain_mask.nii.gz beside it"}},
       {"within", &T::within, text_kind::file, {"mask that paths stay in, e.g. white matter"}},
+      {"within-fa", &T::within_FA, range{0, 1},
+       {.text = "paths stay in white matter, as in connect; can be changed in the page; 0: everywhere",
+        .standard = "0.2; with --within 0; of a result of connect its own"}},
       {"parcellation", &T::parcellation, text_kind::file,
        {.text = "regions that can be chosen as ends", .standard = "those of the result's connectome"}},
       {"region-names", &T::region_names, text_kind::file, {.text = "names of the regions: text, one region per line: label, name", .needs = "parcellation"}},
@@ -122,12 +128,23 @@ device open_device(const session& s, const view_request& request, connection_par
   return d;
 }
 
+/// White matter, as far as there is any, unless the user or a result of connect has chosen.
+std::optional<double> choose_min_FA(const view_request& request, const connect_request& wanted,
+                                    const view::shown_data& data, const tensor_source& tensors) {
+  if (request.within_FA) return request.within_FA;
+  const bool has_settings = data.result() != nullptr && find_views(*data.result()).viewer.has_connection_settings;
+  if (has_settings || !wanted.within.empty()) return wanted.within_FA;
+  const std::vector<std::uint8_t> white = find_white_matter(tensors.image, white_matter_FA);
+  return std::count(white.begin(), white.end(), 1) > 0 ? std::optional(white_matter_FA) : std::nullopt;
+}
+
 void prepare_solver(const session& s, const view_request& request, connect_request wanted, const view::shown_data& data,
                     const device& d, connection_parts& parts) {
   apply_options(request, wanted);
   tensor_source tensors = read_tensor_source(s, wanted.tensors, wanted.run.host_memory_bytes(), [&] { return d; });
   if (tensors.grid.size != data.grid().size)
     throw failure(exit_status::bad_data, fmt::format("{}: its inputs have another size now", data.path()));
+  wanted.within_FA = choose_min_FA(request, wanted, data, tensors);
   const std::string parcellation = request.parcellation.empty() ? data.find_parcellation() : request.parcellation;
   parts.solver = std::make_unique<view::connection_solver>(wanted, std::move(tensors), parcellation, d);
   if (parts.solver->parcellation())

@@ -16,6 +16,7 @@
 #include "src/analyses/connect/inputs.hpp"
 #include "src/analyses/connect/paths.hpp"
 #include "src/analyses/connect/pathway.hpp"
+#include "src/scan/white_matter.hpp"
 
 namespace voxherd {
 
@@ -80,6 +81,13 @@ struct evaluation {
   std::vector<planned_path> paths;
 };
 
+void warn_about_grey_matter(const connect_inputs& in, const std::vector<std::uint64_t>& voxels, const char* what) {
+  const double part = part_outside(find_white_matter(in.image, white_matter_FA), voxels);
+  if (part > max_part_outside)
+    spdlog::warn("{:.0f} % of {} is outside white matter; give --within-fa {}, or a mask of white matter as --within",
+                 100 * part, what, white_matter_FA);
+}
+
 void evaluate_pathway(const connect_inputs& in, const front_field& field, front_results fronts, const device& d,
                       evaluation& e) {
   const std::string unit = cost_unit(in.options.how);
@@ -88,8 +96,9 @@ void evaluate_pathway(const connect_inputs& in, const front_field& field, front_
   log_unreached("from", count_unreached(island, fronts.arrival[0]), in.voxels.size());
   log_unreached("to", count_unreached(island, fronts.arrival[1]), in.voxels.size());
   const pathway p = find_pathway(std::move(fronts.arrival[0]), std::move(fronts.arrival[1]), fronts.table, in.regions,
-                                 space, measured_FA(in), in.options.epsilon);
+                                 space, measured_FA(in.image, in.voxels), in.options.epsilon);
   log_pathway(p, fronts.table, unit, in.voxel_mm3());
+  warn_about_grey_matter(in, voxels_of(p, in.voxels), "the pathway");
   e.maps = make_maps(p, unit);
   e.constants = make_constants(p, fronts.table, unit, in.voxel_mm3());
   if (!in.options.paths.empty()) e.paths = plan_paths(p, in, field, d);
@@ -101,6 +110,7 @@ void evaluate_connectome(const connect_inputs& in, const front_results& fronts, 
   log_unreached("all regions", count_unreached(islands_of(space, in.voxels.size()), fronts.nearest.first_cost),
                 in.voxels.size());
   log_connectome(fronts.table, unit);
+  warn_about_grey_matter(in, in.voxels, "the region that paths may pass");
   e.maps = make_maps(fronts.nearest, in.labels, unit);
   e.constants = make_matrices(fronts.table, in.labels, unit);
   if (!in.options.paths.empty()) e.paths = plan_paths(fronts.table, in);

@@ -9,12 +9,12 @@
 #include <map>
 
 #include "core/text.hpp"
-#include "kernels/tensor_field/prepare_voxel.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/grid_space.hpp"
 #include "src/scan/label_image.hpp"
 #include "src/scan/region_names.hpp"
+#include "src/scan/white_matter.hpp"
 
 namespace voxherd {
 
@@ -114,8 +114,15 @@ void read_parcellation(connect_inputs& in) {
 }
 
 /// Where fronts may pass, in words.
-const char* passable_words(const connect_inputs& in) {
-  return in.options.within.empty() ? "where there is a tensor" : "inside --within with a tensor";
+std::string passable_words(const connect_inputs& in) {
+  const std::string where = in.options.within.empty() ? "where there is a tensor" : "inside --within with a tensor";
+  return in.options.has_min_FA() ? fmt::format("{} in white matter (--within-fa)", where) : where;
+}
+
+void list_passable_voxels(connect_inputs& in) {
+  in.voxels.clear();
+  for (std::uint64_t v = 0; v < in.inside.size(); ++v)
+    if (in.inside[v] != 0) in.voxels.push_back(v);
 }
 
 }  // namespace
@@ -133,28 +140,20 @@ void find_passable_voxels(const tensor_source& tensors, connect_inputs& in) {
     if (without > 0) spdlog::warn("{}: {} of its voxels have no tensor; left out", printable(path), without);
     in.provenance["within"] = fingerprint(path);
   }
-  for (std::uint64_t v = 0; v < in.inside.size(); ++v)
-    if (in.inside[v] != 0) in.voxels.push_back(v);
+  list_passable_voxels(in);
   if (in.voxels.empty())
     refuse_data(fmt::format("{}: no voxel of --within has a tensor; does it belong to this subject?",
                             printable(in.options.within)));
 }
 
-std::vector<std::uint64_t> read_end(end_side side, connect_inputs& in) {
-  const std::string name = side == end_side::from ? "from" : "to";
-  const end_choice end = choose_end(in.options, side);
-  if (end.file.empty()) {
-    const std::uint64_t voxel = voxel_at(end.point_mm, name.c_str(), in.grid);
-    if (in.inside[voxel] == 0)
-      refuse_data(
-          fmt::format("--{}-point {},{},{}: its voxel is not {}; is it in world mm (RAS+), and of this subject?", name,
-                      end.point_mm[0], end.point_mm[1], end.point_mm[2], passable_words(in)));
-    return {voxel};
-  }
-  const label_image image = read_labels(end.file, in.grid, end.labels.empty() ? label_kind::mask : label_kind::labels);
-  check_labels(image, end.labels, (name + "-labels").c_str());
-  in.provenance[name] = fingerprint(end.file);
-  return image.voxels_with(end.labels);
+void leave_out_grey_matter(const tensor_field::tensor_image& image, connect_inputs& in) {
+  if (!in.options.has_min_FA()) return;
+  const std::vector<std::uint8_t> white = keep_white_matter(image, *in.options.within_FA);
+  for (std::size_t v = 0; v < in.inside.size(); ++v) in.inside[v] = in.inside[v] != 0 ? white[v] : 0;
+  list_passable_voxels(in);
+  if (in.voxels.empty())
+    refuse_data(fmt::format("{}: no voxel of --within is white matter; give a smaller --within-fa, or only the mask",
+                            printable(in.options.within)));
 }
 
 void set_ends(const std::vector<std::uint64_t>& from, const std::vector<std::uint64_t>& to, connect_inputs& in) {
@@ -179,8 +178,31 @@ void set_ends(const std::vector<std::uint64_t>& from, const std::vector<std::uin
                in.regions.offsets[2] - in.regions.offsets[1]);
 }
 
+namespace {
+
+/// The image's voxels of an end.
+std::vector<std::uint64_t> read_end(end_side side, connect_inputs& in) {
+  const std::string name = side == end_side::from ? "from" : "to";
+  const end_choice end = choose_end(in.options, side);
+  if (end.file.empty()) {
+    const std::uint64_t voxel = voxel_at(end.point_mm, name.c_str(), in.grid);
+    if (in.inside[voxel] == 0)
+      refuse_data(
+          fmt::format("--{}-point {},{},{}: its voxel is not {}; is it in world mm (RAS+), and of this subject?", name,
+                      end.point_mm[0], end.point_mm[1], end.point_mm[2], passable_words(in)));
+    return {voxel};
+  }
+  const label_image image = read_labels(end.file, in.grid, end.labels.empty() ? label_kind::mask : label_kind::labels);
+  check_labels(image, end.labels, (name + "-labels").c_str());
+  in.provenance[name] = fingerprint(end.file);
+  return image.voxels_with(end.labels);
+}
+
+}  // namespace
+
 void read_connect_regions(const tensor_source& tensors, connect_inputs& in) {
   find_passable_voxels(tensors, in);
+  leave_out_grey_matter(tensors.image, in);
   if (!in.options.is_connectome()) {
     const auto from = read_end(end_side::from, in), to = read_end(end_side::to, in);
     return set_ends(from, to, in);
@@ -209,15 +231,6 @@ void share(const session& s, connect_inputs& in) {
 }  // namespace
 
 double connect_inputs::voxel_mm3() const { return std::abs(determinant(grid_space(grid).axes_mm)); }
-
-std::vector<float> measured_FA(const connect_inputs& in) {
-  std::vector<float> FA(in.voxels.size());
-  for (std::size_t n = 0; n < FA.size(); ++n) {
-    const float* d = in.image.tensor.data() + 6 * in.voxels[n];
-    FA[n] = tensor_field::prepare::fractional_anisotropy({d[0], d[1], d[2], d[3], d[4], d[5]});
-  }
-  return FA;
-}
 
 connect_inputs read_connect_inputs(const session& s, const connect_request& request, const device_chooser& choose) {
   connect_inputs in;

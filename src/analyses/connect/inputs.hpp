@@ -20,7 +20,7 @@ namespace voxherd {
 struct connect_inputs {
   image_grid grid;
   tensor_field::tensor_image image;
-  std::vector<std::uint8_t> inside;   ///< (nz, ny, nx): 1 where fronts may pass: a tensor, and --within
+  std::vector<std::uint8_t> inside;   ///< (nz, ny, nx): 1 where fronts may pass: a tensor, --within, --within-fa
   std::vector<std::uint64_t> voxels;  ///< their linear indices, increasing
   std::vector<std::int32_t> labels;   ///< one per region; 1 and 2 for --from and --to
   connect::region_list regions;       ///< their voxels; a region of a parcellation may have none
@@ -33,9 +33,6 @@ struct connect_inputs {
   double voxel_mm3() const;
 };
 
-/// Fractional anisotropy of every voxel where fronts may pass, from the measured tensors.
-std::vector<float> measured_FA(const connect_inputs& inputs);
-
 /// The tensors are fitted by all ranks; the rest is read by rank 0.
 /// Collective. Throws failure, the same on every rank.
 connect_inputs read_connect_inputs(const session& s, const connect_request& request, const device_chooser& choose);
@@ -45,11 +42,11 @@ connect_inputs read_connect_inputs(const session& s, const connect_request& requ
 /// invalid file, an end without a voxel where fronts may pass, ends that share voxels, no region with a voxel.
 void read_connect_regions(const tensor_source& tensors, connect_inputs& in);
 
-/// The parts of it for callers that choose ends themselves. Where fronts may pass: inside and voxels.
+/// The parts of it for callers that choose ends themselves. Where fronts may pass: inside and voxels, first without
+/// --within-fa, then with it.
 void find_passable_voxels(const tensor_source& tensors, connect_inputs& in);
-/// The image's voxels of an end: the region or the point of in.options.from or to. Throws as above.
-std::vector<std::uint64_t> read_end(end_side side, connect_inputs& in);
-/// Makes these the two ends, instead of earlier ones. Throws as above.
+void leave_out_grey_matter(const tensor_field::tensor_image& image, connect_inputs& in);
+/// Makes these voxels of the image the two ends, instead of earlier ones. Throws as above.
 void set_ends(const std::vector<std::uint64_t>& from, const std::vector<std::uint64_t>& to, connect_inputs& in);
 
 }  // namespace voxherd

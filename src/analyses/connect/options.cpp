@@ -7,6 +7,7 @@
 
 #include "src/io/input_file.hpp"
 #include "src/scan/label_image.hpp"
+#include "src/scan/white_matter.hpp"
 
 namespace voxherd {
 
@@ -75,7 +76,9 @@ const option_table<connect_request>& connect_options() {
        {.text = "names of the matrices' rows and columns: text, one region per line: label, name",
         .needs = "connectome"}},
       {"within", &T::within, text_kind::file,
-       {"mask that paths stay in, e.g. white matter; without it all voxels with a tensor"}}})
+       {"mask that paths stay in, e.g. white matter; without it all voxels with a tensor"}},
+      {"within-fa", &T::within_FA, range{0, 1},
+       {.text = within_FA_help, .standard = "everywhere", .stored = always}}})
     .one_of({"from|from-point to|to-point", "connectome"})
     .group("Metric", {
       {"metric", &T::metric, {{"inverse", metric_kind::inverse}, {"adjugate", metric_kind::adjugate},

@@ -25,6 +25,7 @@ struct connect_request {
   std::string connectome;
   std::vector<std::int32_t> labels;
   std::string region_names, within;
+  std::optional<double> within_FA;  ///< nothing or 0: everywhere
   tensor_field::metric_kind metric = tensor_field::metric_kind::jeong;
   std::optional<double> alpha;
   double smoothing_voxels = 0;
@@ -42,6 +43,7 @@ struct connect_request {
   run_request run;
 
   bool is_connectome() const { return !connectome.empty(); }
+  bool has_min_FA() const { return within_FA.value_or(0) > 0; }
 };
 
 /// One of two ends: labels of an image (or a mask), or a point.

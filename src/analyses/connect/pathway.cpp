@@ -212,6 +212,13 @@ pathway find_pathway(std::vector<float> from, std::vector<float> to, const regio
   return p;
 }
 
+std::vector<std::uint64_t> voxels_of(const pathway& p, const std::vector<std::uint64_t>& voxels) {
+  std::vector<std::uint64_t> inside;
+  for (std::size_t n = 0; n < voxels.size(); ++n)
+    if (p.inside[n] != 0) inside.push_back(voxels[n]);
+  return inside;
+}
+
 std::vector<known_output> make_maps(const pathway& p, const std::string& unit) {
   return {known_map("arrival_from", p.from, unit, "cost of the least-cost path from the region `from`; infinite: none"),
           known_map("arrival_to", p.to, unit, "cost of the least-cost path from the region `to`; infinite: none"),

@@ -97,6 +97,9 @@ pathway find_pathway(std::vector<float> from, std::vector<float> to, const regio
                      const connect::region_list& regions, const voxel_neighbours& space, const std::vector<float>& FA,
                      double epsilon);
 
+/// Its voxels in the image. `voxels`: linear indices of all voxels where fronts may pass.
+std::vector<std::uint64_t> voxels_of(const pathway& p, const std::vector<std::uint64_t>& voxels);
+
 std::vector<known_output> make_maps(const pathway& p, const std::string& unit);
 std::vector<constant> make_constants(const pathway& p, const region_table& table, const std::string& unit,
                                      double voxel_mm3);

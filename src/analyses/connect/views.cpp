@@ -97,17 +97,17 @@ void write_connect_chapter(result_draft& d) {
     add_matrix(d, "asymmetry", best::largest);
     warn_about_paths(d);
   }
+  d.add_section("Maps");
+  add_codes(d, "pathway", {{1, "in the pathway"}}, "Dark grey voxels are outside.");
+  add_map(d, "excess", {.map = colour_map::viridis, .first = 0, .note = "Dark voxels are on the cheapest paths."});
+  for (const char* name : {"total", "arrival_from", "arrival_to", "first_cost", "second_cost"})
+    add_map(d, name, {.map = colour_map::viridis, .first = 0, .note = "Dark means a low cost."});
   if (find_constant(d.result, pathway_group, "epsilon") != nullptr) {
     d.add_section("Pathway");
     add_pathway_numbers(d);
     add_epsilon_chart(d, {"volume_mm3"}, "volume (mm3)");
     add_epsilon_chart(d, {"mean_FA", "min_FA"}, "FA");
   }
-  d.add_section("Maps");
-  add_codes(d, "pathway", {{1, "in the pathway"}}, "Dark grey voxels are outside.");
-  add_map(d, "excess", {.map = colour_map::viridis, .first = 0, .note = "Dark voxels are on the cheapest paths."});
-  for (const char* name : {"total", "arrival_from", "arrival_to", "first_cost", "second_cost"})
-    add_map(d, name, {.map = colour_map::viridis, .first = 0, .note = "Dark means a low cost."});
   d.add_section("Distributions");
   for (const char* name : {"excess", "total", "first_cost", "second_cost", "length_mm", "cost", "path_cost"})
     add_histogram(d, name);

@@ -16,6 +16,7 @@
 #include "src/analyses/geodesic/options.hpp"
 #include "src/analyses/geodesic/passes.hpp"
 #include "src/scan/tensor_file.hpp"
+#include "src/scan/white_matter.hpp"
 
 namespace voxherd {
 
@@ -37,6 +38,16 @@ later_step predict_fibres(const geodesic_inputs& inputs, const run_estimate& sco
   return {"", scored.run_seconds * part, true,
           is_limited ? fmt::format("{} for each of {}", counted(top, "path"), counted(pairs, "pair"))
                      : "if all paths are accepted"};
+}
+
+/// The FA along a path is known by its mean.
+void warn_about_grey_matter(const std::vector<scored_fibre>& written) {
+  const auto low = std::count_if(written.begin(), written.end(), [](const scored_fibre& f) {
+    return static_cast<double>(f.scores.get<"mean_FA">()) < white_matter_FA;
+  });
+  if (static_cast<double>(low) > max_part_outside * static_cast<double>(written.size()))
+    spdlog::warn("{} of {} leave white matter: their mean FA is below {}; give --within-fa {}", low,
+                 counted(written.size(), "path"), white_matter_FA, white_matter_FA);
 }
 
 /// Scores every fibre, ranks them, integrates the winners again and writes them. Collective. `how` holds configuration
@@ -61,6 +72,7 @@ exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& 
     log_counts(counts);
     if (found.winners.size() != found.candidates)
       spdlog::info("{} of {} accepted paths are written", found.winners.size(), found.candidates);
+    warn_about_grey_matter(found.winners);
   });
   if (inputs.selection.distinct_mm > 0) steps.describe("path", predict_comparison);
   steps.result("paths", [&] { return std::make_unique<winners>(inputs, *field, found); });

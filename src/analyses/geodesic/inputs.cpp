@@ -10,8 +10,10 @@
 #include "src/analyses/geodesic/seeding.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
+#include "src/scan/grid_space.hpp"
 #include "src/scan/region_names.hpp"
 #include "src/scan/tensor_file.hpp"
+#include "src/scan/white_matter.hpp"
 
 namespace voxherd {
 
@@ -70,7 +72,8 @@ void region_words::targets(const label_image& image, const std::vector<std::int3
 }
 
 region_words read_regions(const region_request& request, const tensor_source& tensors, nlohmann::json& provenance) {
-  region_words words(tensors.image.inside);
+  const double min_FA = request.within_FA.value_or(0);
+  region_words words(min_FA > 0 ? keep_white_matter(tensors.image, min_FA) : tensors.image.inside);
   int number = 0;
   for (const std::string& path : request.excludes) {
     words.exclude(read_mask(path, tensors));
@@ -116,6 +119,19 @@ std::vector<std::string> name_rows(const std::string& path, const std::vector<st
   return names;
 }
 
+/// Leaves out seeds that --within-fa excludes.
+void keep_seeds_inside(const image_grid& grid, geodesic_inputs& in) {
+  const std::size_t all = in.seeds.size();
+  std::erase_if(in.seeds, [&](const geodesic::seed& seed) {
+    const auto voxel = find_voxel(grid, {seed.voxel[0], seed.voxel[1], seed.voxel[2]});
+    return !voxel || (in.regions[*voxel] & region::inside) == 0;
+  });
+  if (in.seeds.empty())
+    throw failure(exit_status::bad_data, fmt::format("--within-fa: none of {} seeds is in white matter", all));
+  if (in.seeds.size() < all)
+    spdlog::info("{} of {} seeds are outside white matter; ignored", all - in.seeds.size(), all);
+}
+
 void share(const session& s, geodesic_inputs& in) {
   s.broadcast(in.regions);
   s.broadcast(in.target_labels);
@@ -145,6 +161,7 @@ geodesic_inputs read_geodesic_inputs(const session& s, const geodesic_request& r
     if (!request.regions.region_names.empty())
       names = name_rows(request.regions.region_names, in.target_labels, !*rays.two_way, in.provenance);
     in.seeds = read_seeds(request.seeding.points, request.seeding.image, make_seeding(request), tensors, in.provenance);
+    if (request.regions.within_FA.value_or(0) > 0) keep_seeds_inside(tensors.grid, in);
   });
   share(s, in);
   s.broadcast(names);

@@ -57,7 +57,8 @@ class region_words {
   std::vector<std::int64_t> target_labels_;
 };
 
-/// Reads the regions in one process. Adds fingerprints to `provenance`. Throws failure (missing_input, bad_data).
+/// Reads the regions in one process; outside white matter, with --within-fa, voxels are not inside. Adds fingerprints
+/// to `provenance`. Throws failure (missing_input, bad_data).
 region_words read_regions(const region_request& request, const tensor_source& tensors, nlohmann::json& provenance);
 
 /// The field that rays run in. Collective; calls use_device(d).

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "src/scan/label_image.hpp"
+#include "src/scan/white_matter.hpp"
 
 namespace voxherd {
 
@@ -141,7 +142,9 @@ const option_table<region_request>& region_options() {
        {"parcellation whose labels are all targets; paths have two rays, and matrices between the labels are written"}},
       {"region-names", &T::region_names, text_kind::file,
        {.text = "names of the targets in the matrices: text, one region per line: label, name",
-        .needs = "targets|connectome"}}})
+        .needs = "targets|connectome"}},
+      {"within-fa", &T::within_FA, range{0, 1},
+       {.text = within_FA_help, .standard = "everywhere", .stored = always}}})
     .at_most_one_of({"targets", "connectome"});
   // clang-format on
   return table;
@@ -183,7 +186,7 @@ const option_table<ray_request>& ray_options() {
        {.text = "relative change at which a ray ends of its energy, which an exact ray keeps; 0: any", .stored = always,
         .needs = "form=christoffel|hamiltonian|finsler4", .paper = true}},
       {"loop-check", &T::loop_check, {{"on", true}, {"off", false}},
-       {.text = "whether a ray ends when it returns to an earlier point", .stored = always}},
+       {.text = "whether a ray ends when it returns to an earlier point", .stored = always, .paper = true}},
       {"rays", &T::two_way, {{"one-way", false}, {"two-way", true}},
        {.text = "rays of a path: one from the seed, or two in opposite directions",
         .defaults = {{"form=streamline", "two-way"}, {"connectome", "two-way"}, {"", "one-way"}}, .stored = always}},

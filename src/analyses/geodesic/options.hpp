@@ -40,6 +40,7 @@ struct region_request {
   std::vector<std::int32_t> target_labels;  ///< empty: all of the file
   std::string connectome;                   ///< file; "" for none
   std::string region_names;                 ///< file; "" for none
+  std::optional<double> within_FA;          ///< nothing or 0: everywhere
 };
 
 /// Values that depend on the form or the voxel size are empty or 0 until option_table::complete() and

@@ -7,6 +7,7 @@
 #include "src/analyses/perfusion/views.hpp"
 #include "src/analyses/perfusion/voxel_curves.hpp"
 #include "src/export/region_table.hpp"
+#include "src/show/anatomy.hpp"
 #include "src/show/chart.hpp"
 #include "src/show/common_figures.hpp"
 #include "src/show/pictures.hpp"
@@ -16,15 +17,15 @@ namespace voxherd::report {
 namespace {
 
 /// Adds a chart of the constants of group "curves" against time, named by their meanings.
-void add_curves(result_draft& d, const std::string& title, const std::vector<std::string>& names,
-                const std::string& note) {
+void add_curves(result_draft& d, const std::string& title, const std::string& quantity,
+                const std::vector<std::string>& names, const std::string& note) {
   const constant* time = find_constant(d.result, "curves", "time");
   if (time == nullptr) return;
   line_chart chart{title, with_unit("time", time->unit), "", time->values, {}, {}};
   for (const std::string& name : names) {
     const constant* c = find_constant(d.result, "curves", name);
     if (c == nullptr || c->values.size() != time->values.size()) continue;
-    chart.y_label = c->unit == "input" ? "concentration" : with_unit("concentration", c->unit);
+    chart.y_label = c->unit == "input" ? quantity : with_unit(quantity, c->unit);
     const auto style = name == "tissue" ? series::style::dots : series::style::line;
     chart.lines.push_back({c->meaning, c->values, style});
     d.out.numbers["curves"][name] = c->values;
@@ -237,13 +238,18 @@ void write_perfusion_methods(methods_text& m) {
 
 void write_perfusion_chapter(result_draft& d) {
   d.add_section("Curves");
-  add_curves(d, "Input curves", {"arterial", "portal"},
-             "The concentrations that enter the tissue. Both should start near 0 and agree in the late frames.");
+  const std::string haematocrit = configured(d.result, "haematocrit", "0");
+  const bool is_plasma = haematocrit != "0" && haematocrit != "0.0";
+  add_curves(d, "Input curves", is_plasma ? "concentration in plasma" : "concentration", {"arterial", "portal"},
+             "The concentrations that enter the tissue" +
+                 (is_plasma ? ", in plasma: blood divided by 1 - " + haematocrit : std::string()) +
+                 ". Both should start near 0 and agree in the late frames.");
   add_curves(
-      d, "Mean tissue curve", {"tissue", "tissue_fit"},
+      d, "Mean tissue curve", "concentration", {"tissue", "tissue_fit"},
       "The mean concentration in the mask and the model fitted to it. Where they differ in shape, the model or an "
       "input is wrong.");
   add_examples(d);
+  d.show_anatomy(read_anatomy(d.result));
   d.add_section("Maps");
   const map_look perfusion{.map = colour_map::viridis, .first = 0};
   for (const char* name : {"ka", "kp", "kl", "arterial_fraction", "total_perfusion", "distribution_volume",

@@ -217,10 +217,11 @@ std::vector<std::string> perfusion_words(const dynamic_inputs& inputs, const giv
 
 class perfusion_panel final : public view::voxel_panel {
  public:
-  explicit perfusion_panel(const result_reader& r) : maps_(r), curves_(r) {}
+  explicit perfusion_panel(const result_reader& r)
+      : maps_(r), curves_(r), haematocrit_(r.configuration().value("haematocrit", 0.0)) {}
 
   nlohmann::json describe(std::uint64_t voxel) override {
-    nlohmann::json j{{"unit", curves_.unit()}, {"status", maps_.status_text(voxel)}};
+    nlohmann::json j{{"unit", curves_.unit()}, {"status", maps_.status_text(voxel)}, {"haematocrit", haematocrit_}};
     if (!maps_.is_fitted(voxel)) return j;
     const perfusion::time_course& frames = curves_.frames();
     const voxel_curve curve = curves_.look_at(voxel);
@@ -238,6 +239,7 @@ class perfusion_panel final : public view::voxel_panel {
  private:
   view::item_maps maps_;
   voxel_curves curves_;
+  double haematocrit_;
 };
 
 std::unique_ptr<view::voxel_panel> make_perfusion_panel(const result_reader& r, const report::grid_view&) {
@@ -252,6 +254,7 @@ extern const analysis_views perfusion_views{
     .bids = {.datatype = "perf",
              .plan = plan_bids_perfusion,
              .run = {.input = bids_input::dynamic, .dynamic_words = perfusion_words}},
-    .viewer = {.voxel_kind = "curves", .make_voxel_panel = make_perfusion_panel}};
+    .viewer = {
+        .voxel_kind = "curves", .make_voxel_panel = make_perfusion_panel, .overlays = {"total_perfusion", "ka"}}};
 
 }  // namespace voxherd

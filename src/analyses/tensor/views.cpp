@@ -91,7 +91,8 @@ void write_tensor_chapter(result_draft& d) {
           {.map = colour_map::viridis, .first = 0, .note = "Bright bands or edges are artefacts or motion."});
   add_status_map(d);
   d.add_section("Distributions");
-  for (const char* name : {"FA", "MD", "residual"}) add_histogram(d, name);
+  add_histogram(d, "FA", 0, 1);
+  for (const char* name : {"MD", "residual"}) add_histogram(d, name);
   add_gradients(d);
 }
 

@@ -126,6 +126,6 @@ export function drawCurve(chart, epsilons, volumes, chosen) {
   addShape(chart, "polyline", { class: "line", points: epsilons.map((e, i) => `${x(e)},${y(volumes[i])}`).join(" ") });
   for (const e of [0.001, 0.01, 0.1, 0.5])
     addShape(chart, "text", { x: x(e), y: 103, "text-anchor": "middle" }, `${100 * e} %`);
-  addShape(chart, "text", { x: 30, y: small.top + 6, "text-anchor": "end" }, highest.toPrecision(2));
+  addShape(chart, "text", { x: 30, y: small.top + 6, "text-anchor": "end" }, String(Number(highest.toPrecision(2))));
   addShape(chart, "text", { x: 30, y: small.bottom, "text-anchor": "end" }, "0 ml");
 }

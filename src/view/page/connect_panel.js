@@ -29,6 +29,13 @@ function makeOption({ name, text, unit, words, min, max }, value) {
   return makeField(withUnit(nameText(name), unit), control);
 }
 
+// The same for an option that the program has a label for: a part of 1.
+function makeSlider({ name, label, text, max }, value) {
+  const slider = make("input", { id: name, type: "range", min: 0, max, step: 0.01, title: text });
+  slider.value = value;
+  return makeField([`${label} `, make("output", { id: `${name}-value`, for: name })], slider);
+}
+
 // The slider is in percent.
 function fillSlider(slider, { name, text, max, default: value }) {
   const step = max / 5; // 500 places
@@ -68,7 +75,9 @@ export class ConnectPanel {
       byId(side).options[1].disabled = true;
     }
     const { connect } = this.page.state;
-    for (const option of connect.options) byId("options").append(...makeOption(option, connect[option.name]));
+    for (const option of connect.options)
+      if (option.label) byId("limits").append(...makeSlider(option, connect[option.name]));
+      else byId("options").append(...makeOption(option, connect[option.name]));
     fillSlider(byId("epsilon"), connect.epsilon);
     this.showSliders();
   }
@@ -88,6 +97,10 @@ export class ConnectPanel {
         this.show(new Timing());
       });
     };
+    for (const { name } of this.limits()) {
+      byId(name).addEventListener("input", () => this.showSliders());
+      byId(name).addEventListener("change", () => this.connection && this.solve());
+    }
     for (const id of ["epsilon", "range", "surface"]) byId(id).addEventListener("input", later);
     byId("shown-cost").addEventListener("change", () => this.showFront());
     byId("keep").addEventListener("click", () => this.keep());
@@ -106,7 +119,12 @@ export class ConnectPanel {
     return Number(byId("epsilon").value) / 100;
   }
 
+  limits() {
+    return this.page.state.connect.options.filter(({ label }) => label);
+  }
+
   showSliders() {
+    for (const { name } of this.limits()) byId(`${name}-value`).textContent = Number(byId(name).value).toFixed(2);
     byId("epsilon-value").textContent = `${byId("epsilon").value} %`;
     byId("range-value").textContent = `+${byId("range").value} %`;
     byId("legend-end").textContent = `+${byId("range").value} %`;
@@ -160,7 +178,8 @@ export class ConnectPanel {
       this.accept(answer);
       if (this.frontShown()) await this.fetchFront();
       await this.show(timing);
-      this.say(`Solved: cost ${this.connection.cost.toPrecision(5)} ${this.connection.unit}.`);
+      const warning = this.connection.describeGreyMatter(this.page.state.connect.white_matter);
+      this.say(`Solved: cost ${this.connection.cost.toPrecision(5)} ${this.connection.unit}. ${warning}`.trim());
       this.details.show();
     } catch (error) {
       this.say(`Failed: ${error.message}`);
@@ -177,6 +196,8 @@ export class ConnectPanel {
     this.costAt = new Float32Array(this.page.voxelCount).fill(Infinity);
     for (let n = 0; n < this.voxels.length; n++) this.costAt[this.voxels[n]] = this.connection.total[n];
     this.page.leaveMap();
+    const middle = this.connection.middle();
+    if (middle && !this.solvedEnds.from.point && !this.solvedEnds.to.point) this.page.moveTo(middle);
   }
 
   // Whether there is something to paint. `kind`: of the view, planes or volume.
@@ -289,7 +310,7 @@ export class ConnectPanel {
   // Values of the passable voxels as an image, 0 elsewhere, as in the program's results.
   save(name, values) {
     const image = new Float32Array(this.page.voxelCount);
-    for (let n = 0; n < values.length; n++) image[this.voxels[n]] = values[n];
+    for (let n = 0; n < values.length; n++) image[this.voxels[n]] = Number.isNaN(values[n]) ? 0 : values[n];
     saveNifti(this.page.image.header, image, `${name}.nii`);
   }
 

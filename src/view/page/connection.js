@@ -42,6 +42,20 @@ export class Connection {
     return (1 + epsilon) * (1 + this.joining_excess) - 1;
   }
 
+  // A warning if much of the pathway is not white matter, or "".
+  describeGreyMatter({ FA, max_part_outside: limit }) {
+    if (!(this.part_outside > limit)) return "";
+    const percent = Math.round(100 * this.part_outside);
+    return `${percent} % of the pathway is outside white matter. Set “Paths only where FA ≥” to ${FA}.`;
+  }
+
+  // Half way along the least-cost path, in mm; null without a path.
+  middle() {
+    const count = this.path.length / 3;
+    const at = 3 * Math.floor(count / 2);
+    return count > 0 ? Array.from(this.path.slice(at, at + 3)) : null;
+  }
+
   // Of the pathway: volume and mean of a map of the image.
   measure(epsilon, values) {
     const limit = this.limit(epsilon);

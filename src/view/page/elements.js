@@ -34,9 +34,9 @@ export function makeFoldedTable(title, header, rows) {
   return folded;
 }
 
-// A label above a control.
+// A label, of a text or several parts, above a control.
 export function makeField(text, control) {
-  const label = make("label", { for: control.id }, text);
+  const label = make("label", { for: control.id }, ...[text].flat());
   return [label, control];
 }
 

@@ -1,6 +1,7 @@
 // The page of `voxherd view`: an image on three planes and as a volume, with an overlay.
 import { displayRange, paintMap, setMapColours } from "./colours.js";
 import { ConnectPanel } from "./connect_panel.js";
+import { valueText } from "./elements.js";
 import { MatrixPanel } from "./matrix_panel.js";
 import { ImageView } from "./niivue_adapter.js";
 import { savePicture } from "./save.js";
@@ -11,6 +12,19 @@ import { VoxelPanel } from "./voxel_panel.js";
 
 const byId = (id) => document.getElementById(id);
 const say = (text) => (byId("status").textContent = text);
+
+// What went wrong where the crosshair was is no news elsewhere.
+function forgetFailure() {
+  if (byId("status").textContent.startsWith("Failed")) say("");
+}
+
+const shortNumber = (value) => String(Number(value.toPrecision(3)));
+
+// The ends of a colour bar.
+function showWindow(name, [low, high], unit) {
+  byId(`${name}-low`).textContent = shortNumber(low);
+  byId(`${name}-high`).textContent = valueText(Number(shortNumber(high)), unit);
+}
 
 // Keys of the planes. NiiVue has letters of its own, so that these must be caught before it sees them.
 const keySteps = {
@@ -89,6 +103,7 @@ class Page {
     const { file, values } = await server.fetchMap(map.key);
     this.image = { ...map, values, header: file.slice(0, server.niftiHeaderBytes) };
     const range = map.name === "FA" ? [0, 0.8] : displayRange(values);
+    showWindow("image", range, map.unit);
     await this.planes.setImage(file, range);
     await this.volume.setImage(file.slice(0), range);
     this.paint();
@@ -99,9 +114,7 @@ class Page {
     if (map) {
       const { values } = await server.fetchMap(map.key);
       this.map = { ...map, values, range: displayRange(values) };
-      const [low, high] = this.map.range.map((value) => String(Number(value.toPrecision(3))));
-      byId("map-low").textContent = low;
-      byId("map-high").textContent = map.unit === "1" ? high : `${high} ${map.unit}`;
+      showWindow("map", this.map.range, map.unit);
     }
     byId("map-legend").hidden = !map;
     this.paint();
@@ -148,6 +161,7 @@ class Page {
 
   moveBy(step) {
     const size = this.state.grid.size;
+    if (byId("radiological").checked) step = [-step[0], step[1], step[2]]; // the arrow's direction on the screen
     const voxel = this.place.voxel.map((x, d) => Math.min(size[d] - 1, Math.max(0, Math.round(x) + step[d])));
     this.moveTo(this.toMm(voxel));
   }
@@ -169,10 +183,11 @@ function fillMenus(page) {
   byId("image").addEventListener("change", () => report(page.showImage(find(byId("image").value))));
   byId("overlay").addEventListener("change", () => report(page.showMap(find(byId("overlay").value))));
   byId("opacity").addEventListener("input", () => page.paint());
+  byId("radiological").addEventListener("change", () => page.planes.setRadiological(byId("radiological").checked));
   byId("save-pictures").addEventListener("click", () => {
     for (const view of [page.planes, page.volume]) savePicture(view, `${view.kind}.png`);
   });
-  const names = ["FA", "S0", "mean_S0", "b0"];
+  const names = ["mean of the series", "FA", "S0", "mean_S0", "b0"];
   const first = names.map((name) => maps.find((map) => map.name === name)).find(Boolean) ?? maps[0];
   byId("image").value = first.key;
   return first;
@@ -192,10 +207,13 @@ async function start() {
   const page = new Page(state, planes, volume);
   planes.onMove((place) => {
     page.place = place;
+    forgetFailure();
     page.describePlace();
     for (const listen of page.listeners) listen();
   });
   await page.showImage(fillMenus(page));
+  byId("made-up").hidden = !state.grid.is_made_up;
+  if (state.grid.is_made_up) planes.hideSides();
   planes.warmUp();
   volume.warmUp();
   if (state.connect.available) page.connect = await ConnectPanel.open(page, say);
@@ -208,6 +226,11 @@ async function start() {
   byId("planes").addEventListener("mouseup", () => volume.moveTo(page.place.mm));
   page.moveTo(page.toMm(state.grid.size.map((n) => Math.floor(n / 2))));
   await openPanels(page, say);
+  const overlay = page.listMaps().find(({ name }) => name === state.overlay);
+  if (overlay) {
+    byId("overlay").value = overlay.key;
+    await page.showMap(overlay);
+  }
   server.keepAlive();
   listenToScenes(page, report);
   say(`Ready (${state.device}).`);

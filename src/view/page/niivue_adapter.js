@@ -21,6 +21,9 @@ export class ImageView {
       crosshairColor: [1, 1, 1, 0.8],
       crosshairWidth: 0.3,
       crosshairWidthUnit: "percent",
+      fontColor: [1, 0.9, 0.3, 1],
+      fontMinPx: 18,
+      showAllOrientationMarkers: true,
       show3Dcrosshair: true,
       isColorbar: false,
       isOrientCube: kind === "volume",
@@ -160,6 +163,16 @@ export class ImageView {
     this.setSurface("warm up", { points, triangles: new Uint32Array([0, 1, 2]) }, [0, 0, 0]);
     this.nv.drawScene();
     this.setSurface("warm up", { points, triangles: new Uint32Array(0) }, [0, 0, 0]);
+  }
+
+  // Whether the subject's right is on the left.
+  setRadiological(isRadiological) {
+    this.nv.setRadiologicalConvention(isRadiological);
+  }
+
+  // Letters would claim what is unknown.
+  hideSides() {
+    this.nv.opts.isOrientationTextVisible = false;
   }
 
   draw() {

@@ -102,6 +102,9 @@ export function showNumbers(page, connection, epsilon) {
   byId("pathway-volume").textContent = `${pathway.ml.toFixed(2)} ml (${pathway.count} voxels)`;
   byId("mean-FA").textContent = FA ? pathway.mean.toFixed(3) : "shown with FA as picture";
   byId("gap").textContent = `${(100 * connection.gap).toFixed(1)} % (0 for an exact solution)`;
+  const warning = connection.describeGreyMatter(page.state.connect.white_matter);
+  byId("grey-matter").hidden = warning === "";
+  byId("grey-matter").textContent = warning;
   const { epsilon: epsilons, voxels } = connection.curve;
   const volumes = voxels.map((n) => n * connection.voxelMl);
   drawCurve(byId("curve"), epsilons, volumes, epsilon);

@@ -5,7 +5,7 @@ const byId = (id) => document.getElementById(id);
 const version = 1;
 // Controls whose values are part of a scene, and their names in it.
 const values = { opacity: "opacity", epsilon: "epsilon", range: "range", "shown-cost": "shown_cost" };
-const switches = ["surface", "fibres", "glyphs"];
+const switches = ["surface", "fibres", "glyphs", "radiological"];
 const optionNames = (page) => (page.state.connect.options ?? []).map(({ name }) => name);
 
 const readControl = (id) => (Number.isNaN(Number(byId(id).value)) ? byId(id).value : Number(byId(id).value));
@@ -51,6 +51,7 @@ function setControls(page, scene) {
   for (const name of optionNames(page)) if (name in scene) byId(name).value = scene[name];
   for (const [id, name] of Object.entries(values)) if (name in scene) byId(id).value = scene[name];
   for (const id of switches) byId(id).checked = scene[id] === true;
+  page.planes.setRadiological(byId("radiological").checked);
 }
 
 async function solveKept(page, { name, colour, ends, epsilon, ...settings }) {

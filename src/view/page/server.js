@@ -15,7 +15,9 @@ const token = takeToken();
 export async function ask(path, options = {}) {
   const answer = await fetch(path, { ...options, headers: { "X-Token": token } });
   if (answer.ok) return answer;
-  throw Object.assign(new Error((await answer.text()).trim()), { status: answer.status });
+  // The page has no options: "--within" is "within".
+  const text = (await answer.text()).trim().replace(/(^|[\s(])--(?=[a-z])/g, "$1");
+  throw Object.assign(new Error(text), { status: answer.status });
 }
 
 // A block: the length of the JSON, the JSON, then arrays. take(Float32Array, n) returns the next one.

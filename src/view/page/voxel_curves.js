@@ -1,6 +1,6 @@
 // The curve of one voxel of a perfusion result: data, fit, input curves, parameters.
 import { drawChart, palette } from "./chart.js";
-import { makeFoldedTable, makeTable, numberText, withUnit } from "./elements.js";
+import { make, makeFoldedTable, makeTable, numberText, withUnit } from "./elements.js";
 
 const fitted = ["ka", "kp", "kl", "tau_a", "tau_p"];
 const derived = ["arterial_fraction", "total_perfusion", "distribution_volume", "mean_transit_time", "r_squared"];
@@ -27,13 +27,16 @@ export function showCurves(answer) {
   if (answer.portal) inputs.push({ name: "portal input", x: time, y: answer.portal, kind: "line", colour: palette[2] });
   const shown = answer.fit.length > 0 ? [data, fit] : [data];
   const axes = { xLabel: "time (s)", yLabel: label };
+  const { haematocrit } = answer;
+  const blood = haematocrit > 0 ? `Input curves in plasma: blood divided by 1 - ${haematocrit}` : "Input curves";
   const peak = Math.max(...answer.concentration.filter((c) => c !== null));
   const header = ["time (s)", ...[...shown, ...inputs].map((one) => withUnit(one.name, unit === "input" ? "" : unit))];
   const rows = () =>
     time.map((t, i) => [numberText(t), ...[...shown, ...inputs].map((one) => numberText(one.y[i] ?? NaN))]);
   return [
     ...drawChart({ ...axes, series: shown, description: `Concentration against time; peak ${numberText(peak)} ${unit}` }),
-    ...drawChart({ ...axes, series: inputs, description: "Input curves against time" }),
+    make("p", { class: "hint" }, `${blood}.`),
+    ...drawChart({ ...axes, series: inputs, description: `${blood}, against time` }),
     makeTable("Parameters", ["parameter", "value", "SD"], listParameters(answer.parameters)),
     makeFoldedTable("Curves as a table", header, rows),
   ];

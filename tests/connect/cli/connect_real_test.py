@@ -97,6 +97,29 @@ class Brain(ConnectJobs):
         print(f"FA where paths cross the middle: median {np.median(crossing):.3f}, least {min(crossing):.3f}")
         self.assertGreater(np.median(crossing), 0.5)
 
+    def test_the_callosum_is_found_by_a_threshold_of_FA_and_without_one_there_is_a_warning(self):
+        scan = os.path.join(PHILIPS, "1201_DT_HIGH_32DIR_SENSE")
+        parcels = os.path.join(LABELS, "aal116_in_dwi_approx.nii.gz")
+        series = ("--dwi", f"{scan}.nii.gz", "--bvals", f"{scan}.bval", "--bvecs", f"{scan}.bvec", "--mask",
+                  os.path.join(REFERENCE, "brain_mask.nii.gz"))
+        found = {}
+        for threshold in ((), ("--within-fa", "0.2")):
+            out = self.path("out.h5")
+            rc, output = self.launch(out, "--from", parcels, "--from-labels", "1", "--to", parcels, "--to-labels", "2",
+                                     "--overwrite", *threshold, scan=series)
+            self.assertEqual(rc, 0, output)
+            result = Maps(out)
+            FA = result.pathway["mean_FA"][np.abs(result.pathway["epsilon"] - 0.05).argmin()]
+            found[len(threshold)] = result.pathway["length_mm"].item(), FA, "outside white matter" in output
+            print(f"{threshold}: cost {result.pathway['cost'].item():.1f}, {found[len(threshold)]}")
+        (anywhere, low, warned), (white, high, warned_again) = found[0], found[2]
+        self.assertEqual((warned, warned_again), (True, False))
+        self.assertLess(anywhere, 30)  # over the fissure
+        self.assertLess(low, 0.25)
+        # The mask of FA above 0.25 gives 63.5 mm and 0.494.
+        self.assertTrue(55 < white < 72, white)
+        self.assertGreater(high, 0.4)
+
     def test_motor_area_and_thalamus_are_connected_on_one_side(self):
         p, fibres = self.pathway(1, 77)
         self.assertTrue(25 < p["length_mm"] < 60)

@@ -12,6 +12,7 @@ from trx_groups import read_groups
 
 try:
     import nibabel
+    from white_matter_phantom import WhiteMatterPhantom
 except ImportError:
     nibabel = None
 
@@ -472,6 +473,68 @@ class Places(ConnectJobs):
             arrival = np.where(self.mask, result.maps[name].transpose(2, 1, 0), np.inf)
             np.testing.assert_array_equal(np.argwhere(arrival < 1e-3), [voxel])
         self.assertAlmostEqual(result.pathway["length_mm"][0], np.linalg.norm(place[1] - place[0]), delta=8)
+
+
+@needs_nibabel
+class WhiteMatter(ConnectJobs):
+    LEAVES = "is outside white matter; give --within-fa 0.2, or a mask of white matter as --within"
+
+    def setUp(self):
+        super().setUp()
+        self.brain = WhiteMatterPhantom(self.folder)
+
+    def pathway(self, *options):
+        out = self.path("out.h5")
+        rc, self.output = self.launch(out, "--from", self.brain.ends, "--from-labels", "1", "--to", self.brain.ends,
+                                      "--to-labels", "2", "--metric", "inverse", "--overwrite", *options, scan=self.brain.scan)
+        self.assertEqual(rc, 0, self.output)
+        return Maps(out)
+
+    def test_a_pathway_outside_it_is_a_warning_and_a_threshold_keeps_it_inside(self):
+        result = self.pathway()
+        inside = result.maps["pathway"].transpose(2, 1, 0) == 1
+        outside = 100 * (inside & ~self.brain.white).sum() / inside.sum()
+        self.assertGreater(outside, 25)
+        self.assertIn(f"warning: {outside:.0f} % of the pathway {self.LEAVES}", self.output)
+        self.assertNotIn("within-fa", result.configuration)
+        white = self.pathway("--within-fa", "0.2")
+        self.assertNotIn(self.LEAVES, self.output)
+        self.assertGreater(white.pathway["length_mm"].item(), result.pathway["length_mm"].item() + 20)
+        self.assertGreater(white.pathway["min_FA"].min(), 0.7)
+        self.assertEqual(white.configuration["within-fa"], 0.2)
+
+    def test_it_is_what_the_manual_says(self):
+        result = self.pathway("--within-fa", "0.2")
+        expected, brain = self.brain.white, self.brain.values.sum(axis=-1) > 0
+        np.testing.assert_array_equal(result.voxel, np.flatnonzero(expected.ravel(order="F")))
+        self.assertIn(f"white matter has {expected.sum()} of {brain.sum()} voxels with a tensor", self.output)
+
+    def test_a_threshold_alone_would_lead_through_noise_and_fluid(self):
+        anywhere = self.brain.save(self.folder, "anisotropic", self.brain.anisotropic)
+        naive, white = self.pathway("--within", anywhere), self.pathway("--within-fa", "0.2")
+        self.assertLess(naive.pathway["length_mm"].item(), 0.7 * white.pathway["length_mm"].item())
+
+    def test_the_threshold_is_the_same_as_a_mask_of_these_voxels(self):
+        mask = self.brain.save(self.folder, "white", self.brain.white)
+        one, other = self.pathway("--within-fa", "0.2"), self.pathway("--within", mask)
+        for name, values in one.maps.items():
+            np.testing.assert_array_equal(values, other.maps[name])
+
+    def test_0_is_everywhere(self):
+        np.testing.assert_array_equal(self.pathway().maps["total"], self.pathway("--within-fa", "0").maps["total"])
+
+    def test_a_connectome_that_may_leave_it_is_a_warning(self):
+        rc, output = self.launch(self.path("all.h5"), "--connectome", self.brain.ends, scan=self.brain.scan)
+        self.assertEqual(rc, 0, output)
+        outside = 100 * (1 - self.brain.white.sum() / (self.brain.values.sum(axis=-1) > 0).sum())
+        self.assertIn(f"warning: {outside:.0f} % of the region that paths may pass {self.LEAVES}", output)
+
+    def test_a_threshold_without_any_voxel_counts_what_it_met(self):
+        rc, output = self.launch(self.path("none.h5"), "--connectome", self.brain.ends, "--within-fa", "0.9", scan=self.brain.scan)
+        self.assertEqual(rc, BAD_DATA, output)
+        brain = self.brain.values.sum(axis=-1) > 0
+        tissue = brain & (self.brain.values.mean(axis=-1) < 1.2e-3)
+        self.assertIn(f"of {brain.sum()} voxels with a tensor 0 have at least this FA and {tissue.sum()} an MD below 0.0012", output)
 
 
 class Errors(ConnectJobs):

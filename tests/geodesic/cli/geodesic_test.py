@@ -13,6 +13,7 @@ from toy_jobs import digest, h5py, remaining_output, rank_processes, stores_from
 
 try:
     import nibabel
+    from white_matter_phantom import WhiteMatterPhantom
 except ImportError:
     nibabel = None
 
@@ -54,6 +55,26 @@ class Ranks(GeodesicJobs):
         with h5py.File(out, "r") as file:
             regions = np.concatenate([fibres["regions_1"], fibres["regions_2"]], axis=1)
             np.testing.assert_array_equal(regions, file["samples/regions"][()])
+
+    @unittest.skipIf(nibabel is None, "python3-nibabel is not installed")
+    def test_paths_outside_white_matter_are_a_warning_and_a_threshold_keeps_them_inside(self):
+        brain = WhiteMatterPhantom(self.folder)
+        seeds = brain.save(self.folder, "seeds", brain.values.sum(axis=-1) > 0)
+        for options in (), ("--within-fa", "0.2"):
+            rc, output = self.launch(self.path("out.h5"), "--seed-image", seeds, "--directions", "4", "--smooth", "0", "--overwrite",
+                                     *options, scan=brain.scan)
+            self.assertEqual(rc, 0, output)
+            paths = Result(self.path("out.h5"))
+            low = (paths.samples["mean_FA"] < 0.2).sum()
+            warning = f"{low} of {len(paths)} paths leave white matter: their mean FA is below 0.2; give --within-fa 0.2"
+            self.assertEqual(warning in output, not options, output)
+            self.assertEqual(low > 0.25 * len(paths), not options)
+            if options:
+                places = np.concatenate([path[:-1] for path in paths])  # the last step may leave it
+                self.assertTrue(brain.white[tuple(np.rint(places / 2).astype(int).T)].all())
+                self.assertIn(f"white matter has {brain.white.sum()} of", output)
+                outside = (brain.values.sum(axis=-1) > 0).sum() - brain.white.sum()
+                self.assertIn(f"{outside} of {outside + brain.white.sum()} seeds are outside white matter; ignored", output)
 
     def test_the_counts_of_the_log_add_up(self):
         for two_way in (False, True):

@@ -135,6 +135,29 @@ TEST(ReportView, DirectionsAndPointsAreTurnedLikeVoxels) {
   EXPECT_DOUBLE_EQ(place[2], 6);
 }
 
+TEST(ReportView, ARadiologicalViewIsMirroredAndItsLettersAndPositionsBelongToTheVoxels) {
+  const grid_view plain(turned_grid()), mirrored(turned_grid(), view_sides::radiological);
+  EXPECT_EQ(mirrored.voxel({0, 1, 2}), plain.voxel({3, 1, 2}));
+  EXPECT_STREQ(plain.letters(0)[0], "L");
+  EXPECT_STREQ(mirrored.letters(0)[0], "R");
+  EXPECT_STREQ(mirrored.letters(1)[0], "P");
+  EXPECT_DOUBLE_EQ(plain.world_mm(0, 3), 10);  // the rightmost voxel
+  EXPECT_DOUBLE_EQ(mirrored.world_mm(0, 0), 10);
+  EXPECT_DOUBLE_EQ(plain.world_mm(1, 0), -7);
+  EXPECT_DOUBLE_EQ(plain.world_mm(2, 2), 20);
+}
+
+TEST(ReportView, OnlyAxesAlongTheWorldFromTheOriginLookMadeUp) {
+  image_grid grid;
+  grid.voxel_to_world = {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 3, 0, 0, 0, 0, 1};
+  EXPECT_TRUE(is_made_up(grid));
+  grid.size = {3, 3, 3};
+  EXPECT_STREQ(grid_view(grid).letters(0)[0], "L?");
+  grid.voxel_to_world[3] = -90;
+  EXPECT_FALSE(is_made_up(grid));
+  EXPECT_FALSE(is_made_up(turned_grid()));
+}
+
 TEST(ReportView, ATilesPixelsAreItsVoxelsAndEmptySlicesAreLeftOut) {
   image_grid grid;
   grid.size = {3, 3, 9};
@@ -168,6 +191,18 @@ TEST(ReportNumbers, QuantilesLeaveOutWhatIsNotFinite) {
   EXPECT_EQ(d.max, 100);
   EXPECT_NEAR(d.mean, 50, 1e-9);
   EXPECT_EQ(describe_values({NAN}).values, 0u);
+}
+
+TEST(ReportNumbers, QuantilesAreBetweenTheNearestValues) {
+  const distribution d = describe_values({4, 1, 3, 2});
+  EXPECT_DOUBLE_EQ(d.median, 2.5);
+  EXPECT_DOUBLE_EQ(d.q25, 1.75);
+  EXPECT_DOUBLE_EQ(d.q75, 3.25);
+  EXPECT_NEAR(d.q05, 1.15, 1e-12);
+  EXPECT_NEAR(d.q95, 3.85, 1e-12);
+  EXPECT_DOUBLE_EQ(median({4, 1, 3, 2}), 2.5);
+  EXPECT_DOUBLE_EQ(median({3, 1, 2}), 2);
+  EXPECT_DOUBLE_EQ(describe_values({7, 7}).q02, 7);
 }
 
 TEST(ReportNumbers, AHistogramCountsItsEndsAndWhatIsOutside) {

@@ -78,6 +78,8 @@ async function pickRegions() {
   await page.waitForFunction(() => document.getElementById("to").value === "2", null, { timeout });
   await waitForSolution(page);
   seen.regions = await readNumbers();
+  seen.regions.middle = await page.evaluate(() => voxherd.connect.connection.middle());
+  seen.regions.crosshair = await page.evaluate(() => voxherd.place.mm);
   seen.colours = await countColours();
 }
 
@@ -251,6 +253,49 @@ async function showMap() {
   await page.screenshot({ path: join(screenshots, "map.png") });
 }
 
+// What a reader of pictures needs: letters, windows, and the sides.
+async function readPictures() {
+  const sides = () =>
+    page.evaluate(() => {
+      const { isRadiologicalConvention, showAllOrientationMarkers, fontMinPx } = voxherd.planes.nv.opts;
+      return [isRadiologicalConvention, showAllOrientationMarkers, fontMinPx];
+    });
+  seen.pictures = { window: [await textOf(page, "image-low"), await textOf(page, "image-high")], sides: [await sides()] };
+  await page.check("#radiological");
+  seen.pictures.sides.push(await sides());
+  const before = await page.evaluate(() => voxherd.place.voxel[0]);
+  await page.focus("#planes");
+  await press("ArrowLeft");
+  seen.pictures.step = (await page.evaluate(() => voxherd.place.voxel[0])) - before;
+  await page.screenshot({ path: join(screenshots, "radiological.png") });
+  await page.uncheck("#radiological");
+}
+
+// What is dragged is solved for at once.
+async function setSlider(id, value) {
+  await page.evaluate(
+    ([name, number]) => {
+      const slider = document.getElementById(name);
+      slider.value = number;
+      for (const event of ["input", "change"]) slider.dispatchEvent(new Event(event));
+    },
+    [id, value],
+  );
+  await waitForSolution(page);
+}
+
+// A threshold that leaves no voxel is explained in the page's words, until the crosshair moves on.
+async function limitFA() {
+  await setSlider("within-fa", 1);
+  seen.tooMuch = [await textOf(page, "status")];
+  await page.focus("#planes");
+  await press("ArrowLeft");
+  seen.tooMuch.push(await textOf(page, "status"));
+  await setSlider("within-fa", 0.3);
+  seen.withinFA = { ...(await readNumbers()), shown: await textOf(page, "within-fa-value") };
+  await setSlider("within-fa", 0);
+}
+
 async function changeMetric() {
   await page.click("summary");
   await page.selectOption("#metric", "inverse");
@@ -307,7 +352,9 @@ await showGlyphs();
 await keepPathway();
 await replace();
 await showMap();
+await readPictures();
 await changeMetric();
+await limitFA();
 await page.screenshot({ path: join(screenshots, "metric.png") });
 await loadScene();
 await useSmallScreen();

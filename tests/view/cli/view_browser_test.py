@@ -53,7 +53,7 @@ class Page(ViewJobs):
         super().setUpClass()
         screenshots = os.path.join(FOLDER, "screenshots")
         os.makedirs(screenshots, exist_ok=True)
-        with Viewer(cls.tensor, "--parcellation", cls.ends) as viewer:
+        with Viewer(cls.tensor, "--parcellation", cls.ends, "--within-fa", "0") as viewer:
             cls.port = viewer.port
             cls.seen = cls.use(viewer, "view.mjs", screenshots)
             cls.axe = cls.use(viewer, "axe.mjs", screenshots)
@@ -95,6 +95,24 @@ class Page(ViewJobs):
         self.assertIn("--from-labels 1", self.seen["regions"]["command"])
         self.assert_same(self.seen["regions"])
         self.assertGreater(self.seen["regions"]["triangles"], 50)
+
+    def test_a_path_between_regions_is_brought_into_view(self):
+        regions = self.seen["regions"]
+        self.assertLess(max(abs(a - b) for a, b in zip(regions["middle"], regions["crosshair"])), 2.5)
+
+    def test_pictures_have_a_window_letters_at_all_sides_and_a_radiological_view(self):
+        pictures = self.seen["pictures"]
+        self.assertEqual(pictures["window"], ["0", "0.8"])
+        self.assertEqual(pictures["sides"], [[False, True, 18], [True, True, 18]])
+        self.assertEqual(pictures["step"], 1)  # the arrow to the left leads to the subject's right
+
+    def test_a_smallest_FA_is_that_of_the_command_line_and_its_failure_is_forgotten_elsewhere(self):
+        failed, later = self.seen["tooMuch"]
+        self.assertRegex(failed, "^Failed: within-fa 1: no white matter: of ")
+        self.assertEqual(later, "")
+        self.assertIn("--within-fa 0.3", self.seen["withinFA"]["command"])
+        self.assertEqual(self.seen["withinFA"]["shown"], "0.30")
+        self.assert_same(self.seen["withinFA"])
 
     def test_the_slider_needs_no_request_and_shows_the_pathway_of_its_epsilon(self):
         self.assertEqual(self.seen["slider"]["requests"], [])
@@ -191,7 +209,8 @@ class Page(ViewJobs):
         self.assert_same(self.seen["metric"])
 
     def test_the_page_asks_only_its_server_and_complains_about_nothing(self):
-        self.assertEqual(self.seen["complaints"], [])
+        refused = "Failed to load resource: the server responded with a status of 422 (Unprocessable Entity)"
+        self.assertEqual(self.seen["complaints"], [refused])  # the FA that no voxel has
         self.assertEqual(self.seen["hosts"], [f"127.0.0.1:{self.port}"])
 
     def test_the_token_is_not_left_in_the_address(self):

@@ -25,6 +25,32 @@ from geodesic_jobs import Result
 from process_tree import descendants, listening_sockets
 from toy_jobs import VOXHERD
 from view_jobs import SETTINGS, Viewer, ViewJobs, open_block, pieces_in_voxels
+from white_matter_phantom import WhiteMatterPhantom
+
+
+class WhiteMatter(ViewJobs):
+    def test_paths_of_a_tensor_image_stay_in_it_unless_the_user_or_a_result_has_chosen(self):
+        brain = WhiteMatterPhantom(self.folder)
+        rc, output = self.launch(self.path("all.h5"), "--connectome", brain.ends, scan=brain.scan)
+        self.assertEqual(rc, 0, output)
+        scan = [self.path("all.h5"), "--parcellation", brain.ends]
+        for words, expected in ((self.tensor,), 0.2), ((self.tensor, "--within-fa", "0"), 0), (scan, 0), (
+                (*scan, "--within-fa", "0.2"), 0.2), ((self.tensor, "--within", f"{self.toy}/nodif_brain_mask.nii.gz"), 0):
+            with Viewer(*words) as viewer:
+                self.assertEqual(viewer.state()["connect"]["within-fa"], expected, words)
+
+    def test_the_part_of_a_pathway_outside_it_is_told(self):
+        brain = WhiteMatterPhantom(self.folder)
+        rc, output = self.launch(self.path("all.h5"), "--connectome", brain.ends, scan=brain.scan)
+        self.assertEqual(rc, 0, output)
+        with Viewer(self.path("all.h5"), "--parcellation", brain.ends) as viewer:
+            for least in 0, 0.2:
+                numbers, _, level = self.solve(viewer, 1, 2, metric="inverse", **{"within-fa": least})
+                passable = np.frombuffer(open_block(viewer.get("/api/passable"))[1], "<u4")
+                inside = passable[self.inside(numbers, level, 0.05)]
+                outside = ~brain.white.ravel(order="F")[inside]
+                self.assertAlmostEqual(numbers["part_outside"], outside.mean(), places=9)
+                self.assertEqual(numbers["part_outside"] > viewer.state()["connect"]["white_matter"]["max_part_outside"], least == 0)
 
 
 class Answers(ViewJobs):
@@ -78,6 +104,33 @@ class Answers(ViewJobs):
                     text = file.read()
                 for option in connect["options"]:
                     self.assertNotRegex(text, rf"""["'#]{option["name"]}["']""", name)
+
+    def test_a_smallest_FA_equals_connect_and_can_be_switched_off_again(self):
+        for least in 0.5, 0:
+            maps = self.connect(*self.end_regions(1, 2), *(("--within-fa", str(least)) if least else ()), "--overwrite")
+            numbers, total, level = self.solve(self.viewer, 1, 2, **{"within-fa": least})
+            passable = np.frombuffer(open_block(self.viewer.get("/api/passable"))[1], "<u4")
+            FA = nibabel.Nifti1Image.from_bytes(self.viewer.get("/api/map/FA")).get_fdata().ravel(order="F")[passable]
+            white = ~np.isnan(total)
+            self.assertEqual(white.all(), not least)
+            self.assertTrue((FA[white] >= least).all())
+            np.testing.assert_array_equal(total[white], maps.inside("total"))
+            inside = self.inside(numbers, level, 0.05)
+            np.testing.assert_array_equal(inside[white], maps.inside("pathway") == 1)
+            self.assertFalse(inside[~white].any())
+            self.assertEqual("--within-fa" in numbers["words"], bool(least))
+
+    def test_messages_are_in_the_words_of_the_page(self):
+        FA = nibabel.Nifti1Image.from_bytes(self.viewer.get("/api/map/FA"))
+        corner, grey = (nibabel.affines.apply_affine(FA.affine, np.argwhere(which)[0]).tolist()
+                        for which in (FA.get_fdata() == 0, (FA.get_fdata() > 0) & (FA.get_fdata() < 0.1)))
+        for start, more, expected in ((corner, {}, "From: no tensor here; click inside the brain"),
+                                      ([900, 0, 0], {}, "From: no tensor here; click inside the brain"),
+                                      (grey, {"within-fa": 0.3}, "From: no path may pass here; click in white matter"),
+                                      (1, {"within-fa": 0.99}, "no white matter")):
+            status, _, why = self.viewer.post("/api/solve", {"from": start, "to": 2, **SETTINGS, **more})
+            self.assertEqual(status, 422, why)
+            self.assertIn(expected, why.decode())
 
     def test_fibres_equal_those_of_connect(self):
         numbers, _, _ = self.solve(self.viewer, 1, 2)
@@ -173,7 +226,7 @@ class Answers(ViewJobs):
         np.testing.assert_array_equal(sent, expected)
 
     def test_an_end_without_a_path_is_explained(self):
-        for start, end, expected in ([-8.75, 1.25, 1.25], [-8.75, 1.25, 1.25], "share 1 voxels"), (1, [900, 0, 0], "outside"), (
+        for start, end, expected in ([-8.75, 1.25, 1.25], [-8.75, 1.25, 1.25], "share 1 voxels"), (1, [900, 0, 0], "no tensor here"), (
                 1, 77, "77"):
             status, _, why = self.viewer.post("/api/solve", {"from": start, "to": end, **SETTINGS})
             self.assertEqual(status, 422, why)

@@ -23,7 +23,7 @@ if not is_built():
     print("skipped: voxherd was built without the viewer")
     sys.exit(77)
 
-SETTINGS = {"metric": "jeong", "alpha": 3, "smooth": 0, "max-ratio": 100}
+SETTINGS = {"metric": "jeong", "alpha": 3, "smooth": 0, "max-ratio": 100, "within-fa": 0}
 
 
 def pieces_in_voxels(a, b):

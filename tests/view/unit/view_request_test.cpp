@@ -66,7 +66,7 @@ TEST(ViewGate, TokensAre128BitsAndDiffer) {
   EXPECT_NE(one, make_token());
 }
 
-const std::string settings = R"("metric":"jeong","alpha":3,"smooth":0.5,"max-ratio":100})";
+const std::string settings = R"("metric":"jeong","alpha":3,"smooth":0.5,"max-ratio":100,"within-fa":0})";
 
 std::string refusal(const std::string& json) {
   try {
@@ -91,6 +91,17 @@ TEST(ViewRequest, HasPointsOrLabels) {
   EXPECT_EQ(r.options.max_ratio, 100);
 }
 
+TEST(ViewRequest, ReplacesTheSmallestFA) {
+  connect_request base;
+  base.within_FA = 0.3;
+  for (const auto& [sent, expected] :
+       {std::pair{"0", std::optional<double>()}, std::pair{"0.2", std::optional<double>(0.2)}}) {
+    const std::string body = std::string(R"({"from":1,"to":2,"metric":"jeong","alpha":3,"smooth":0,"max-ratio":100,)") +
+                             R"("within-fa":)" + sent + "}";
+    EXPECT_EQ(make_connection_request(parse_connection_request(body), base).options.within_FA, expected) << sent;
+  }
+}
+
 TEST(ViewRequest, IsRefusedWithTheFieldThatIsWrong) {
   EXPECT_NE(refusal("").find("not a JSON object"), std::string::npos);
   EXPECT_NE(refusal("[1]").find("not a JSON object"), std::string::npos);
@@ -101,12 +112,12 @@ TEST(ViewRequest, IsRefusedWithTheFieldThatIsWrong) {
        {"0", "-1", "1.5", "16777217", "\"1\"", "null", "[1,2]", "[1,2,3,4]", "[1,2,\"3\"]", "[1,2,1e99]"})
     EXPECT_NE(refusal(std::string(R"({"from":1,"to":)") + end + "," + settings).find("to: expected"), std::string::npos)
         << end;
-  EXPECT_NE(
-      refusal(R"({"from":1,"to":2,"metric":"x","alpha":3,"smooth":0,"max-ratio":9})").find("--metric x: expected"),
-      std::string::npos);
-  EXPECT_NE(
-      refusal(R"({"from":1,"to":2,"metric":"power","alpha":0,"smooth":0,"max-ratio":9})").find("--alpha 0: expected"),
-      std::string::npos);
+  EXPECT_NE(refusal(R"({"from":1,"to":2,"metric":"x","alpha":3,"smooth":0,"max-ratio":9,"within-fa":0})")
+                .find("--metric x: expected"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"from":1,"to":2,"metric":"power","alpha":0,"smooth":0,"max-ratio":9,"within-fa":0})")
+                .find("--alpha 0: expected"),
+            std::string::npos);
 }
 
 TEST(ViewRequest, OfFibresNamesItsConnection) {
