@@ -101,7 +101,7 @@ class InputCase(Judged):
     def damage_input(self):
         paths = [w.text for w in self.words if w.role == "input"] + list(self.command.more_inputs)
         top = self.chance.choice(sorted(paths))
-        path = self.chance.choice(files_of(top)) if self.chance.random() < 0.9 else top
+        path = self.chance.choice(files_of(top) or [top]) if self.chance.random() < 0.9 else top
         if not os.path.isfile(path) and not os.path.isdir(path):
             return
         change = self.chance.choice(PLACES if os.path.isdir(path) else changes(path))

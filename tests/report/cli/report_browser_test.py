@@ -4,18 +4,14 @@ import html
 import json
 import os
 import re
-import shutil
-import subprocess
 import sys
+import unittest
 
-BROWSER = shutil.which("chromium")
+from report_pages import BROWSER, RESULTS, ReportJobs, browse
+
 if not BROWSER:
     print("skipped: no chromium")
     sys.exit(77)
-
-import unittest
-
-from report_pages import RESULTS, ReportJobs
 
 # The page is shown in a frame; its script policy does not concern the page around it.
 AROUND = """<!DOCTYPE html><meta charset=utf-8><body>
@@ -36,12 +32,7 @@ document.getElementById("frame").onload = event => {
 class Browser(ReportJobs):
     def visit(self, page, *options):
         """What the browser prints, and the document after all scripts."""
-        done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
-                               "--disable-background-networking", "--disable-component-update", "--enable-logging=stderr",
-                               f"--user-data-dir={self.path('browser')}", *options, "--dump-dom", f"file://{page}"],
-                              capture_output=True, text=True, timeout=120)
-        self.assertEqual(done.returncode, 0, done.stderr[-500:])
-        return [line for line in done.stderr.splitlines() if "CONSOLE" in line], done.stdout
+        return browse(f"file://{page}", self.path("browser"), *options)
 
     def framed(self, name, width, *options):
         with open(self.report(name)[0], encoding="utf-8") as file:

@@ -14,6 +14,7 @@ import numpy as np
 
 from program import run
 
+BROWSER = shutil.which("chromium")
 VOID = {"meta", "img", "link", "br", "hr", "input"}
 
 
@@ -163,6 +164,16 @@ class ReportJobs(unittest.TestCase):
 
 
 RESULTS = ("tensor", "ballstick", "pathway", "paths", "connectome", "geodesic", "perfusion", "track", "network")
+
+
+def browse(address, profile, *options):
+    """What the browser prints, and the document after all scripts. `profile`: its folder."""
+    done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
+                           "--disable-background-networking", "--disable-component-update", "--enable-logging=stderr",
+                           f"--user-data-dir={profile}", *options, "--dump-dom", address], capture_output=True, text=True,
+                          timeout=120)
+    assert done.returncode == 0, done.stderr[-500:]
+    return [line for line in done.stderr.splitlines() if "CONSOLE" in line], done.stdout
 
 
 def call(*words, **more):
