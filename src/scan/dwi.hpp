@@ -17,7 +17,7 @@ namespace voxherd {
 /// The files of a diffusion-weighted series; "" for none.
 struct dwi_request {
   std::string dwi, bvals, bvecs, mask, gradient_deviation;
-  std::optional<double> max_b0_s_per_mm2;  ///< none: 50
+  std::optional<double> max_b0_s_per_mm2 = {};  ///< none: 50
   bool needs_b0 = true;
   std::uint32_t part = 0, parts = 1;  ///< only one of so many equal parts of the mask's voxels, for xfibres
 };

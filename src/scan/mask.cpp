@@ -45,12 +45,12 @@ std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_he
 }
 
 std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, const gradient_table& gradients,
-                                                 double max_b0_s_per_mm2) {
+                                                 double limit_s_per_mm2) {
   std::vector<double> sum(image.grid.voxel_count());
   std::vector<float> volume(sum.size());
   nifti_reader reader(image);
   std::uint64_t used = 0;
-  const auto is_b0 = [&](std::uint64_t k) { return gradients.b_s_per_mm2[k] <= max_b0_s_per_mm2; };
+  const auto is_b0 = [&](std::uint64_t k) { return gradients.b_s_per_mm2[k] <= limit_s_per_mm2; };
   std::uint64_t end = image.volumes;
   while (end > 0 && !is_b0(end - 1)) --end;
   for (std::uint64_t k = 0; k < end; ++k) {
@@ -73,10 +73,10 @@ std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, cons
         exit_status::bad_data,
         fmt::format("{}: 0 of {} voxels have a positive mean over the {} volumes with b up to {} s/mm2, expected "
                     "at least one",
-                    printable(image.path), sum.size(), used, max_b0_s_per_mm2));
+                    printable(image.path), sum.size(), used, limit_s_per_mm2));
   }
   spdlog::info("no --mask: {} of {} voxels have a positive mean over the {} volumes with b up to {} s/mm2",
-               inside.size(), sum.size(), used, max_b0_s_per_mm2);
+               inside.size(), sum.size(), used, limit_s_per_mm2);
   return inside;
 }
 

@@ -13,9 +13,9 @@ namespace voxherd {
 /// Throws failure (missing_input, bad_data): several volumes, another grid size, an empty mask.
 std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_header& image);
 
-/// The default mask: voxels whose mean over the volumes with b up to max_b0_s_per_mm2 is positive; logged. Throws
+/// The default mask: voxels whose mean over the volumes with b up to a limit is positive; logged. Throws
 /// failure (bad_data) if there are none.
 std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, const gradient_table& gradients,
-                                                 double max_b0_s_per_mm2);
+                                                 double limit_s_per_mm2);
 
 }  // namespace voxherd

@@ -58,10 +58,10 @@ std::vector<kept_file> kept_results(const option_files& files) {
 }
 
 /// Throws failure (usage) if a result has the name of another one or of a file that is kept next to that one.
-void check_results_differ(const std::vector<named_file>& results) {
-  for (std::size_t i = 0; i < results.size(); ++i)
-    for (std::size_t j = 0; j < results.size(); ++j)
-      if (i != j) check_not_kept({results[i].option, results[i].path}, list_files_of(results[j]));
+void check_results_differ(const std::vector<named_file>& named) {
+  for (std::size_t i = 0; i < named.size(); ++i)
+    for (std::size_t j = 0; j < named.size(); ++j)
+      if (i != j) check_not_kept({named[i].option, named[i].path}, list_files_of(named[j]));
 }
 
 void check_all_differ(const std::vector<named_file>& outputs) {
