@@ -28,12 +28,12 @@ nlohmann::json input_content(const nlohmann::json& inputs, const std::string& na
   return input;
 }
 
-/// The file, or the rule that replaces it.
+/// The file, or the rule that replaces it; "" if neither is known.
 std::string input_name(const nlohmann::json& inputs, const std::string& name) {
   const nlohmann::json input = inputs.value(name, nlohmann::json());
   for (const char* field : {"path", "rule"})
     if (input.is_object() && input.contains(field)) return input.at(field).get<std::string>();
-  return shown(input);
+  return input.is_null() ? "nothing" : "";
 }
 
 std::optional<std::string> inputs_differ(const nlohmann::json& stored, const nlohmann::json& now) {
