@@ -50,8 +50,9 @@ std::string find_listed(const std::string& name, const std::string& list, const 
   return found.empty() ? find_image((fs::path(list).parent_path() / name).string()) : found;
 }
 
-/// The names of a line: FSL separates them by white space, and a name of ours may contain blanks.
-std::vector<std::string> find_in_line(const std::string& line, const std::string& list, const char* option) {
+/// The images of line `number`: FSL separates names by white space, and a name of ours may contain blanks.
+std::vector<std::string> find_in_line(const std::string& line, int number, const std::string& list,
+                                      const char* option) {
   if (const std::string whole = find_listed(line, list, option); !whole.empty()) return {whole};
   std::istringstream words(line);
   std::vector<std::string> images;
@@ -59,9 +60,9 @@ std::vector<std::string> find_in_line(const std::string& line, const std::string
     const std::string found = find_listed(word, list, option);
     if (found.empty())
       throw failure(exit_status::missing_input,
-                    fmt::format("--{}: {} lists {}: no such file; expected names of images, separated by blanks or "
+                    fmt::format("--{}: {} line {}: {}: no such file; expected names of images, separated by blanks or "
                                 "line ends",
-                                option, printable(list), printable(word)));
+                                option, printable(list), number, printable(word)));
     images.push_back(found);
   }
   return images;
@@ -70,11 +71,13 @@ std::vector<std::string> find_in_line(const std::string& line, const std::string
 std::vector<std::string> read_list(const std::string& path, const char* option) {
   std::istringstream text(read_text(path, option));
   std::vector<std::string> images;
+  int number = 0;
   for (std::string line; std::getline(text, line);) {
+    ++number;
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string::npos) continue;
     line = line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
-    for (std::string& image : find_in_line(line, path, option)) images.push_back(std::move(image));
+    for (std::string& image : find_in_line(line, number, path, option)) images.push_back(std::move(image));
   }
   if (images.empty())
     throw failure(exit_status::bad_data,

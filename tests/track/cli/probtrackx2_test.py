@@ -355,16 +355,16 @@ class Errors(Probtrackx2Jobs):
         one, other = self.mask("one", np.s_[5:7, 3, 3]), self.mask("other", np.s_[6:8, 3, 3])
         self.refuse(BAD_DATA, "overlap", "without -x", "--network", f"--seed={self.text_list('n.txt', one, other)}")
         empty = self.text_list("empty.txt")
-        self.refuse(BAD_DATA, "is empty, expected one image per line", "--opd", f"--stop={empty}")
+        self.refuse(BAD_DATA, "is empty, expected names of images", "--opd", f"--stop={empty}")
         for name, line in (("long.txt", "0 1000 " * 1000), ("gone.txt", "gone.nii")):
             listed = self.text_list(name, self.path("one.nii"), line)
-            self.refuse(MISSING, f"{name} line 2: {line[:6]}", "--opd", f"--stop={listed}")
+            self.refuse(MISSING, f"{name} line 2: {line.split()[0]}: no such file", "--opd", f"--stop={listed}")
 
     def test_a_list_of_masks_is_no_single_mask(self):
         both = self.text_list("both.txt", *(self.mask(name, np.s_[5:7, 3, 3]) for name in ("one", "other")))
         for option, more in (("target2", ("--omatrix2",)), ("target3", ("--omatrix3",)), ("seedref", ()),
                              ("lrtarget3", ("--omatrix3", f"--target3={self.path('one.nii')}"))):
-            self.refuse(BAD_DATA, both, "--opd", *more, f"--{option}={both}")
+            self.refuse(USAGE if option == "seedref" else BAD_DATA, both, "--opd", *more, f"--{option}={both}")
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ class Perfusion(DetailJobs):
 
     def test_a_voxel_outside_the_mask_has_no_curve(self):
         outside = np.setdiff1d(np.arange(np.prod(self.size)), self.file["items/voxel"][()])[0]
-        self.assertEqual(self.ask(int(outside)), {"status": "outside the mask", "unit": "mM"})
+        self.assertEqual(self.ask(int(outside)), {"haematocrit": 0, "status": "outside the mask", "unit": "mM"})
 
     def test_wrong_voxels_are_refused(self):
         for number in ("-1", "x", "", "1.5", str(np.prod(self.size)), "99999999999999999999", "1/2"):
@@ -246,7 +246,7 @@ class Matrices(DetailJobs):
         state = self.viewer.state()
         self.assertEqual(state["connect"]["parcellation"], self.ends)
         self.assertLessEqual({7, 8, 9, 10}, {r["label"] for r in state["regions"]})
-        settings = {name: state["connect"][name] for name in ("metric", "alpha", "smooth", "max-ratio")}
+        settings = {name: state["connect"][name] for name in ("metric", "alpha", "smooth", "max-ratio", "within-fa")}
         status, _, body = self.viewer.post("/api/solve", {"from": 7, "to": 8, **settings})
         self.assertEqual(status, 200)
         costs = self.file["connectome/cost"][()]
