@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -202,11 +201,6 @@ void check_finished_folder(const bedpostx_request& request, const subject_files&
                               printable(f.out), *difference));
 }
 
-void log_ignored_flags(const bedpostx_request& request) {
-  if (request.no_difference.empty()) return;
-  spdlog::info("these flags of FSL have no effect here: {}", fmt::join(request.no_difference, ", "));
-}
-
 exit_status estimate_and_export(session& s, const bedpostx_request& request, const subject_files& f) {
   bool created = false;
   s.on_root([&] {
@@ -225,10 +219,7 @@ exit_status estimate_and_export(session& s, const bedpostx_request& request, con
     if (created) fs::remove(f.out, not_empty);
   };
   exit_status status = exit_status::complete;
-  // The run is a part of this command, which prints its own last line.
-  run_listener listener = request.run.listener == nullptr ? run_listener{} : *request.run.listener;
-  listener.completes_command = true;
-  listener.resumes_by_itself = true;
+  const run_listener listener = listen_as_part(request.run);
   ballstick_request estimation = make_ballstick_request(request, f);
   estimation.run.listener = &listener;
   try {
@@ -245,7 +236,7 @@ exit_status estimate_and_export(session& s, const bedpostx_request& request, con
 }
 
 exit_status run_bedpostx(session& s, const bedpostx_request& request) {
-  log_ignored_flags(request);
+  log_no_difference(request.no_difference);
   subject_files f;
   s.on_root([&] { f = find_files(request); });
   for (std::string* path : {&f.folder, &f.out, &f.dwi, &f.mask, &f.bvals, &f.bvecs, &f.deviation, &f.nodif})

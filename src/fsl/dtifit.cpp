@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -230,8 +229,7 @@ void write_images(session& s, const dtifit_request& request, const tensor_reques
 }
 
 exit_status run_dtifit(session& s, const dtifit_request& request) {
-  if (!request.no_difference.empty())
-    spdlog::info("these options of FSL have no effect here: {}", fmt::join(request.no_difference, ", "));
+  log_no_difference(request.no_difference);
   bool is_started = false;
   s.on_root([&] {
     is_started = has_result(request);
@@ -239,10 +237,7 @@ exit_status run_dtifit(session& s, const dtifit_request& request) {
   });
   s.broadcast(is_started);
   tensor_request t = make_tensor_request(request, is_started);
-  // The fit is a part of this command, which prints its own last line.
-  run_listener listener = request.run.listener == nullptr ? run_listener{} : *request.run.listener;
-  listener.completes_command = true;
-  listener.resumes_by_itself = true;
+  const run_listener listener = listen_as_part(request.run);
   t.run.listener = &listener;
   const exit_status status = run_tensor(s, t);
   stop_signals::release();  // the result is complete: a signal may end the export

@@ -1,6 +1,8 @@
 #include "src/fsl/fsl_words.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <utility>
@@ -97,6 +99,17 @@ std::string list_fsl_names(const fsl_program& program) {
   });
   text += list_names(program, "Not supported", [](const fsl_option& o) { return o.answer == fsl_answer::unsupported; });
   return text;
+}
+
+void log_no_difference(const std::vector<std::string>& options) {
+  if (!options.empty()) spdlog::info("these flags of FSL have no effect here: {}", fmt::join(options, ", "));
+}
+
+run_listener listen_as_part(const run_request& run) {
+  run_listener listener = run.listener == nullptr ? run_listener{} : *run.listener;
+  listener.completes_command = true;
+  listener.resumes_by_itself = true;
+  return listener;
 }
 
 }  // namespace voxherd

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/run_request.hpp"
+
 namespace voxherd {
 
 /// What becomes of an option of an FSL program.
@@ -42,5 +44,11 @@ std::vector<std::string> translate_fsl_words(const fsl_program& program, const s
 
 /// A section of the help: options of ours and FSL's names for them.
 std::string list_fsl_names(const fsl_program& program);
+
+/// Logs the options of FSL that have no effect here.
+void log_no_difference(const std::vector<std::string>& options);
+
+/// The listener of a run that is a part of a command, which prints its own last line and continues a stopped run.
+run_listener listen_as_part(const run_request& run);
 
 }  // namespace voxherd

@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -217,9 +216,7 @@ exit_status join_parts(session& s, const postproc_request& request, const std::s
   run_options.backend = backend_choice::cpu;
   const bool is_started = fs::exists(out) || fs::exists(unfinished_path(out));
   run_options.resume = is_started && !run_options.overwrite;
-  run_listener listener = request.run.listener == nullptr ? run_listener{} : *request.run.listener;
-  listener.completes_command = true;
-  listener.resumes_by_itself = true;
+  const run_listener listener = listen_as_part(request.run);
   run_options.listener = &listener;
   run_settings how = make_run_settings(s, run_options);
   how.configuration = joined->first().configuration();
@@ -232,8 +229,7 @@ exit_status join_parts(session& s, const postproc_request& request, const std::s
 }
 
 exit_status run_postproc(session& s, const postproc_request& request) {
-  if (!request.no_difference.empty())
-    spdlog::info("these options of FSL have no effect here: {}", fmt::join(request.no_difference, ", "));
+  log_no_difference(request.no_difference);
   fs::path parts = fs::absolute(request.folder).lexically_normal();
   if (parts.filename().empty()) parts = parts.parent_path();  // "diff_parts/" has an empty name
   const std::string out = parts.parent_path().string();

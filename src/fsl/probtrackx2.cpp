@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <cmath>
@@ -11,6 +10,7 @@
 #include "src/analyses/track/options.hpp"
 #include "src/analyses/track/places.hpp"
 #include "src/export/dot_folder.hpp"
+#include "src/fsl/fsl_words.hpp"
 #include "src/fsl/probtrackx2.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -245,8 +245,7 @@ bool make_folder(const std::string& folder) {
 }
 
 exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
-  if (!request.no_difference.empty())
-    spdlog::info("these options of FSL have no effect here: {}", fmt::join(request.no_difference, ", "));
+  log_no_difference(request.no_difference);
   std::string folder;
   bool created = false;
   s.on_root([&] {
@@ -263,10 +262,7 @@ exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
   };
   track_request track;
   s.agree([&] { track = make_track_request(request, folder); });
-  // The run is a part of this command, which prints its own last line.
-  run_listener listener = request.run.listener == nullptr ? run_listener{} : *request.run.listener;
-  listener.completes_command = true;
-  listener.resumes_by_itself = true;
+  const run_listener listener = listen_as_part(request.run);
   track.run.listener = &listener;
   exit_status status = exit_status::complete;
   try {

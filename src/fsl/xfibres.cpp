@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -134,8 +133,7 @@ void write_images(session& s, const ballstick_request& b, const std::string& fol
 }
 
 exit_status run_xfibres(session& s, const xfibres_request& request) {
-  if (!request.no_difference.empty())
-    spdlog::info("these options of FSL have no effect here: {}", fmt::join(request.no_difference, ", "));
+  log_no_difference(request.no_difference);
   std::string folder;
   s.on_root([&] {
     folder = choose_folder(request);
@@ -148,10 +146,7 @@ exit_status run_xfibres(session& s, const xfibres_request& request) {
   s.broadcast(folder);
   ballstick_request b;
   s.agree([&] { b = make_ballstick_request(request, folder); });
-  // The fit is a part of this command, which prints its own last line.
-  run_listener listener = request.run.listener == nullptr ? run_listener{} : *request.run.listener;
-  listener.completes_command = true;
-  listener.resumes_by_itself = true;
+  const run_listener listener = listen_as_part(request.run);
   b.run.listener = &listener;
   const exit_status status = run_ballstick(s, b);
   stop_signals::release();  // the result is complete: a signal may end the export
