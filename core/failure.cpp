@@ -1,5 +1,8 @@
 #include "core/failure.hpp"
 
+#include <fmt/core.h>
+
+#include <filesystem>
 #include <new>
 #include <system_error>
 
@@ -35,6 +38,8 @@ failure current_failure() {
     return {exit_status::device_error, e.what()};
   } catch (const std::bad_alloc&) {
     return {exit_status::internal_error, "not enough memory; a smaller --batch needs less"};
+  } catch (const std::filesystem::filesystem_error& e) {
+    return {system_error_status(e.code()), fmt::format("{}: {}", e.path1().string(), e.code().message())};
   } catch (const std::system_error& e) {
     return {system_error_status(e.code()), e.what()};
   } catch (const std::exception& e) {

@@ -20,6 +20,7 @@ class warning_list;
 /// The user's request, and what its analysis adds.
 struct run_settings : run_request {
   std::string out_option = "--out";   ///< that names `out`, for messages
+  bool is_trace_implied = false;      ///< the name of the trace is not the user's: TRACE.STEP
   nlohmann::json configuration = {};  ///< options that change the result; stored, and compared on --resume
   nlohmann::json provenance = {};     ///< version, command line, inputs with checksums, image header
   std::string export_words = {};      ///< after `voxherd export OUT --to` in the last line; "" to choose by content

@@ -19,7 +19,10 @@
 namespace voxherd {
 
 named_output json_output(const run_settings& settings) { return {"--json", settings.json, settings.overwrite}; }
-named_output trace_output(const run_settings& settings) { return {"--trace", settings.trace, settings.overwrite}; }
+named_output trace_output(const run_settings& settings) {
+  return {"--trace", settings.trace, settings.overwrite,
+          settings.is_trace_implied ? file_name::implied : file_name::given};
+}
 
 void check_run_outputs(const run_settings& settings, const nlohmann::json& provenance) {
   std::vector<kept_file> others = list_inputs(provenance);

@@ -24,6 +24,7 @@ run_settings step_settings(const run_settings& settings, const std::string& name
   step.out_option = option;
   step.json.clear();
   if (!settings.trace.empty()) step.trace = settings.trace + "." + name;
+  step.is_trace_implied = true;
   return step;
 }
 

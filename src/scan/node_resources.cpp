@@ -1,3 +1,7 @@
+#include "src/scan/node_resources.hpp"
+
+#include <sched.h>
+
 #include <algorithm>
 #include <vector>
 

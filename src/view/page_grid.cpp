@@ -1,5 +1,8 @@
 #include "src/view/page_grid.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "kernels/portable/symmetric_eigen3.hpp"
 #include "src/io/nifti/nifti_writer.hpp"
 #include "src/scan/grid_space.hpp"
@@ -39,6 +42,22 @@ std::uint64_t page_grid::on_page(std::uint64_t voxel) const {
 std::uint64_t page_grid::in_file(std::uint64_t voxel) const {
   const auto& n = reordered_.size;
   return view_.voxel({voxel % n[0], voxel / n[0] % n[1], voxel / n[0] / n[1]});
+}
+
+std::array<std::uint64_t, 3> page_grid::middle_of(std::span<const std::uint64_t> voxels) const {
+  const auto& n = reordered_.size;
+  if (voxels.empty()) return {n[0] / 2, n[1] / 2, n[2] / 2};
+  vector3 centroid{};
+  for (const std::uint64_t v : voxels)
+    for (std::size_t d = 0; d < 3; ++d)
+      centroid[d] += static_cast<double>(view_.place(v)[d]) / static_cast<double>(voxels.size());
+  const auto squared_mm = [&](std::uint64_t voxel) {
+    double sum = 0;
+    for (std::size_t d = 0; d < 3; ++d)
+      sum += std::pow(reordered_.voxel_size_mm[d] * (static_cast<double>(view_.place(voxel)[d]) - centroid[d]), 2);
+    return sum;
+  };
+  return view_.place(*std::ranges::min_element(voxels, {}, squared_mm));
 }
 
 std::vector<float> page_grid::reordered(std::span<const float> values, std::size_t components,

@@ -23,6 +23,9 @@ class page_grid {
   /// Linear index in the image of the page's voxel.
   std::uint64_t in_file(std::uint64_t voxel) const;
   const report::grid_view& view() const { return view_; }
+  /// x, y, z on the page of the voxel that is nearest the centroid of the image's voxels, in mm; the middle of the grid
+  /// if there are none.
+  std::array<std::uint64_t, 3> middle_of(std::span<const std::uint64_t> voxels) const;
   /// One component of a map (nz, ny, nx, components) in the page's order.
   std::vector<float> reordered(std::span<const float> values, std::size_t components, std::size_t component) const;
   /// A NIfTI file of values in the page's order.

@@ -44,6 +44,12 @@ nlohmann::json result_details::describe() const {
   return j;
 }
 
+std::array<std::uint64_t, 3> result_details::first_place() const {
+  const result_reader* r = data_.result();
+  if (r == nullptr || !has_voxel_panel(*r)) return grid_.middle_of({});
+  return grid_.middle_of(r->item_voxels());
+}
+
 http_answer result_details::describe_voxel(std::uint64_t voxel) {
   const result_reader& r = *data_.result();
   if (!voxels_) voxels_ = find_views(r).viewer.make_voxel_panel(r, grid_.view());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -31,6 +32,8 @@ class result_details {
 
   /// What the result contains, for the page to choose its panels.
   nlohmann::json describe() const;
+  /// x, y, z on the page: in the middle, inside the mask if there is a panel of the voxel under the crosshair.
+  std::array<std::uint64_t, 3> first_place() const;
   /// Nothing for another address. Throws failure.
   std::optional<http_answer> answer(const http_request& request);
 

@@ -161,7 +161,7 @@ class InputCase(Judged):
 
     def put_in_the_way(self):
         """A file of the user with a name that the command may use."""
-        outs = [w.text for w in self.words if w.role == "output" and w.option != "--trace"] or ["tensor.report.html"]
+        outs = [w.text for w in self.words if w.role == "output"] or ["tensor.report.html"]
         end = self.chance.choice(["", "", ".part", ".groups", ".matrix1-sizes", ".streamline-sizes", ".curves.csv", ".report.html"])
         path = self.chance.choice(outs) + end
         if self.chance.random() < 0.3:

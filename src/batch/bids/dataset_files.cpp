@@ -1,3 +1,5 @@
+#include "src/batch/bids/dataset_files.hpp"
+
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 

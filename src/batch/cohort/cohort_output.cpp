@@ -1,4 +1,7 @@
+#include "src/batch/cohort/cohort_output.hpp"
+
 #include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

@@ -224,7 +224,7 @@ async function start() {
     setEnd: (side) => page.connect?.setHere(side),
   });
   byId("planes").addEventListener("mouseup", () => volume.moveTo(page.place.mm));
-  page.moveTo(page.toMm(state.grid.size.map((n) => Math.floor(n / 2))));
+  page.moveTo(page.toMm(state.grid.first_place));
   await openPanels(page, say);
   const overlay = page.listMaps().find(({ name }) => name === state.overlay);
   if (overlay) {

@@ -20,18 +20,6 @@ export class VoxelPanel {
     section.hidden = false;
     this.wanted = -1;
     page.listeners.push(debounce(() => this.update(), waitMs));
-    this.leaveEmptyPlace();
-  }
-
-  // Starts inside the object: in the middle of the voxels that are not 0, if the crosshair's is.
-  leaveEmptyPlace() {
-    const { values } = this.page.image;
-    if (values[this.page.voxelIndex(this.page.place.voxel)]) return;
-    const inside = [];
-    for (let v = 0; v < values.length; v++) if (values[v]) inside.push(v);
-    const [nx, ny] = this.page.state.grid.size;
-    const v = inside[Math.floor(inside.length / 2)] ?? 0;
-    this.page.moveTo(this.page.toMm([v % nx, Math.floor(v / nx) % ny, Math.floor(v / (nx * ny))]));
   }
 
   async update() {

@@ -29,6 +29,14 @@ TEST(Failure, ErrorsOfFilesAreNotDefectsOfTheProgram) {
   EXPECT_EQ(status_of(std::errc::no_space_on_device), exit_status::disk);
 }
 
+TEST(Failure, AnErrorOfAFileNamesItAndTheReason) {
+  try {
+    throw std::filesystem::filesystem_error("status", "a/b", std::make_error_code(std::errc::filename_too_long));
+  } catch (...) {
+    EXPECT_STREQ(current_failure().what(), "a/b: File name too long");
+  }
+}
+
 TEST(Failure, OtherErrorsAreDefects) {
   EXPECT_EQ(status_of(std::make_exception_ptr(std::logic_error("x"))), exit_status::internal_error);
   EXPECT_EQ(status_of(std::errc::resource_unavailable_try_again), exit_status::internal_error);

@@ -302,6 +302,14 @@ class Running(ToyJobs):
         status, errors = run_toy(1, out, "--trace", trace, command="ragged")
         self.assertEqual(status, 0, errors)
 
+    def test_a_link_with_the_name_of_a_steps_trace_is_replaced_and_not_followed(self):
+        trace = self.path("trace")
+        os.symlink(write(self.path("notes.txt")), trace + ".scores")
+        status, errors = run_toy(1, self.path("o.h5"), "--trace", trace, "--overwrite", command="ragged")
+        self.assertEqual(status, 0, errors)
+        self.assertEqual(content(self.path("notes.txt")), b"precious\n")
+        self.assertTrue(content(trace + ".scores").startswith(b"batch,"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -133,7 +133,7 @@ class Includes(unittest.TestCase):
         self.expect_none(["kernels"], r"<(mpi|hdf5|H5|nifti|znz|zlib|boost/|spdlog/|nlohmann/|fstream|filesystem)")
         self.expect_none(["core"], r"<(mpi|hdf5|H5|nifti|znz|zlib|spdlog/|cuda)")
         with_files = {path for path, what in includes_of("core") if re.match("<(fstream|filesystem|fcntl)", what)}
-        self.assertEqual(with_files, {"core/command_line.cpp"})
+        self.assertEqual(with_files, {"core/command_line.cpp", "core/failure.cpp"})  # the latter words their exceptions
 
     def test_only_cuda_files_include_cuda_headers(self):
         broken = [f"{path} includes {what}" for path, what in includes_of(*SHIPPED)
@@ -147,6 +147,12 @@ class Includes(unittest.TestCase):
         self.expect_none(["bench"], '"tests/(?![a-z_]+/reference/)')
         references = [os.path.join("tests", name, "reference") for name in os.listdir(os.path.join(ROOT, "tests"))]
         self.expect_none(references, '"tests/([a-z_]+/)?support/')
+
+    def test_a_source_includes_the_header_of_its_name(self):
+        for path in files_below(*SHIPPED, ends=(".cpp", ".cu")):
+            header = os.path.splitext(path)[0] + ".hpp"
+            if os.path.exists(header):
+                self.assertIn(f'"{os.path.relpath(header, ROOT)}"', INCLUDE.findall(text_of(path)), path)
 
     def test_headers_are_included_once_per_file(self):
         broken = [path for path in files_below(*SHIPPED, ends=(".hpp", ".cuh")) if "#pragma once" not in text_of(path)]

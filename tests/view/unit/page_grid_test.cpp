@@ -46,5 +46,17 @@ TEST(PageGrid, ReordersOneComponent) {
   EXPECT_EQ(page.nifti(second).size(), 352 + 24 * sizeof(float));
 }
 
+TEST(PageGrid, FindsTheVoxelInTheMiddleOfAMask) {
+  const page_grid page(make_grid());
+  EXPECT_EQ(page.middle_of({}), (std::array<std::uint64_t, 3>{1, 2, 1}));
+  std::vector<std::uint64_t> line;  // x = 0, y = 1 to 3, z = 2
+  for (std::uint64_t v = 0; v < 24; ++v) {
+    const std::uint64_t p = page.on_page(v);
+    if (p % 2 == 0 && p / 2 % 4 > 0 && p / 8 == 2) line.push_back(v);
+  }
+  ASSERT_EQ(line.size(), 3u);
+  EXPECT_EQ(page.middle_of(line), (std::array<std::uint64_t, 3>{0, 2, 2}));
+}
+
 }  // namespace
 }  // namespace voxherd::view
