@@ -166,7 +166,10 @@ def other_line(chance, path):
 
 def remove(path):
     if os.path.isdir(path) and not os.path.islink(path):
-        os.rename(path, path + ".moved")
+        aside = path + ".moved"
+        while os.path.lexists(aside):  # by an earlier change of the same case
+            aside += "2"
+        os.rename(path, aside)
     elif os.path.lexists(path):
         os.remove(path)
 

@@ -125,6 +125,16 @@ class CommandPages(unittest.TestCase):
                 self.assertIn(f"| {code} |", section)
 
 
+class Citation(unittest.TestCase):
+    def test_the_citation_file_has_the_version_and_the_description_of_the_project(self):
+        with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
+            project = re.search(r'project\(voxherd VERSION (\S+).*?DESCRIPTION "([^"]+)"', file.read(), re.DOTALL)
+        with open(os.path.join(ROOT, "CITATION.cff"), encoding="utf-8") as file:
+            fields = dict(line.split(": ", 1) for line in file.read().splitlines() if re.match(r"[\w-]+: ", line))
+        self.assertEqual((fields["version"], fields["abstract"]), project.groups())
+        self.assertEqual(fields["license"], "Apache-2.0")
+
+
 class Links(unittest.TestCase):
     def test_files_and_headings_that_the_documents_link_to_are_there(self):
         documents = [name for name in os.listdir(ROOT) if name.endswith(".md")]
