@@ -3,7 +3,7 @@ import array
 import gzip
 import struct
 
-FLOAT32, HEADER = 16, 352
+FLOAT32, UINT8, HEADER = 16, 2, 352
 CODES = {2: "B", 4: "h", 8: "i", 16: "f", 64: "d", 512: "H"}
 
 
@@ -21,12 +21,13 @@ def read(path):
     return content[:HEADER], size, slope or 1.0, intercept if slope else 0.0, samples
 
 
-def write(path, header, size, values):
-    """Float32 values on a grid with the voxel size and axes of `header`."""
+def write(path, header, size, values, code=FLOAT32):
+    """Values on a grid with the voxel size and axes of `header`."""
+    samples = array.array(CODES[code], values)
     changed = bytearray(header)
     struct.pack_into("<8h", changed, 40, 4 if size[3] > 1 else 3, *size, 1, 1, 1)
-    struct.pack_into("<2h", changed, 70, FLOAT32, 32)
+    struct.pack_into("<2h", changed, 70, code, 8 * samples.itemsize)
     struct.pack_into("<3f", changed, 108, HEADER, 1, 0)
-    with open(path, "wb") as file:
+    with gzip.open(path, "wb", compresslevel=1) if path.endswith(".gz") else open(path, "wb") as file:
         file.write(changed)
-        file.write(array.array("f", values).tobytes())
+        file.write(samples.tobytes())

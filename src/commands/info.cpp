@@ -120,6 +120,9 @@ void print_result(const result_reader& r, bool verbose) {
   fmt::print("{}: {} by voxherd {}, {}\n", r.path(), r.analysis_name(), r.version(), describe_progress(r));
   fmt::print("image      {} voxels of {:.4g} mm, {}\n", fmt::join(grid.size, " x "),
              fmt::join(grid.voxel_size_mm, " x "), describe_items(r));
+  const auto& inputs = r.provenance().value("inputs", nlohmann::json::object());
+  if (inputs.contains("grad_dev"))
+    fmt::print("grad_dev   read as {}\n", inputs.at("grad_dev").value("form", "L (HCP, FSL)"));
   fmt::print("contents\n");
   print_outputs(r);
   print_status_counts(r);

@@ -102,7 +102,8 @@ const option_table<bedpostx_request>& bedpostx_options() {
               {{"subject",
                 &T::subject,
                 text_kind::file,
-                {.text = "folder with data, nodif_brain_mask, bvals, bvecs (or .txt), and optionally nodif, grad_dev",
+                {.text =
+                     "folder with data (or data_ud), nodif_brain_mask, bvals, bvecs (or .txt), perhaps nodif, grad_dev",
                  .value = "SUBJECT_DIR",
                  .required = true,
                  .place = 1}},
@@ -140,6 +141,12 @@ std::optional<std::string> find_only_image(const std::string& folder, const std:
   return found;
 }
 
+/// The first of two images that exists.
+std::optional<std::string> find_either(const std::string& folder, const std::string& one, const std::string& other) {
+  const auto found = find_only_image(folder, one);
+  return found ? found : find_only_image(folder, other);
+}
+
 std::optional<std::string> find_text(const std::string& folder, const std::string& name) {
   for (const char* ending : {"", ".txt"})
     if (const std::string path = folder + "/" + name + ending; fs::exists(path)) return path;
@@ -163,8 +170,11 @@ subject_files find_files(const bedpostx_request& request) {
     throw failure(exit_status::missing_input, fmt::format("{}: no such folder; expected a folder with data, "
                                                           "nodif_brain_mask, bvals and bvecs",
                                                           printable(f.folder)));
-  f.dwi = require_file(find_only_image(f.folder, "data"), f.folder, "data.nii.gz or data.nii");
-  f.mask = require_file(find_only_image(f.folder, "nodif_brain_mask"), f.folder, "nodif_brain_mask.nii.gz or .nii");
+  f.dwi = require_file(find_either(f.folder, "data", "data_ud"), f.folder, "data.nii.gz or data.nii");
+  const std::string mask = "nodif_brain_mask", mask_ud = mask + "_ud";
+  const bool is_ud = f.dwi.find("/data_ud.nii") != std::string::npos;  // UK Biobank: without distortions
+  f.mask = require_file(is_ud ? find_either(f.folder, mask_ud, mask) : find_either(f.folder, mask, mask_ud), f.folder,
+                        "nodif_brain_mask.nii.gz or .nii");
   f.bvals = require_file(find_text(f.folder, "bvals"), f.folder, "bvals or bvals.txt");
   f.bvecs = require_file(find_text(f.folder, "bvecs"), f.folder, "bvecs or bvecs.txt");
   f.nodif = find_only_image(f.folder, "nodif").value_or("");

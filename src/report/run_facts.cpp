@@ -161,9 +161,11 @@ table input_rows(const json& provenance) {
   for (const auto& [name, input] : provenance.at("inputs").items()) {
     const std::string path = value_text(input, "path");
     const json bytes = input.is_object() ? input.value("bytes", json()) : json();
+    const std::string form = value_text(input, "form");
     if (!path.empty())
-      t.rows.push_back(
-          {name, path, bytes.is_number() ? readable_bytes(bytes.get<double>()) : "", value_text(input, "fingerprint")});
+      t.rows.push_back({name, form.empty() ? path : fmt::format("{}: {}", path, form),
+                        bytes.is_number() ? readable_bytes(bytes.get<double>()) : "",
+                        value_text(input, "fingerprint")});
   }
   return t;
 }

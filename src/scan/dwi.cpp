@@ -10,6 +10,7 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/scan/gradient_deviation.hpp"
 #include "src/scan/gradients.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
@@ -19,8 +20,6 @@
 namespace voxherd {
 
 namespace {
-
-constexpr std::uint64_t deviation_volumes = 9;  // a 3 x 3 tensor per voxel
 
 void require(const std::string& path, const char* option, const char* what) {
   if (path.empty()) throw failure(exit_status::usage, fmt::format("--{} is missing, expected {}", option, what));
@@ -58,7 +57,7 @@ const option_table<dwi_request>& dwi_options() {
                 {"grad-dev",
                  &T::gradient_deviation,
                  text_kind::file,
-                 {"deviation of the gradients from their nominal values, 9 volumes (HCP's grad_dev)"}}});
+                 {"deviation of the gradients, 9 volumes (HCP's grad_dev, QSIPrep's graddev)"}}});
   return table;
 }
 
@@ -104,6 +103,10 @@ struct dwi_series::state {
     describe_mask();
     voxels =
         mask_path.empty() ? voxels_with_b0_signal(image, gradients, b0.max_s_per_mm2) : voxels_inside(mask_path, image);
+    if (!deviation_path.empty()) {
+      form = find_deviation_form(deviation, voxels);
+      provenance["grad_dev"]["form"] = deviation_form_name(form);
+    }
     if (parts > 1) keep_part();
     provenance["dwi"] = series.get();
     provenance["image"] = image.geometry;
@@ -148,6 +151,7 @@ struct dwi_series::state {
     s.broadcast(gradients.z);
     s.broadcast(voxels);
     s.broadcast(provenance);
+    s.broadcast(form);
     check_same_file(s, dwi_path, image);
     if (!deviation_path.empty()) check_same_file(s, deviation_path, deviation);
   }
@@ -169,6 +173,7 @@ struct dwi_series::state {
   }
 
   nifti_header image, deviation;
+  deviation_form form = deviation_form::without_identity;
   gradient_table gradients;
   std::vector<std::uint32_t> kept;  ///< volumes; empty: all
   std::vector<float> scratch;
@@ -211,9 +216,10 @@ void dwi_series::load(const batch& items, std::span<float> out) {
   } else {
     state_->load_kept(items.first_item, items.item_count, out.data(), stride);
   }
-  if (has_gradient_deviation()) {
-    state_->deviations->load(items.first_item, items.item_count, out.data() + measurements(), stride);
-  }
+  if (!has_gradient_deviation()) return;
+  float* const deviations = out.data() + measurements();
+  state_->deviations->load(items.first_item, items.item_count, deviations, stride);
+  for (std::uint64_t i = 0; i < items.item_count; ++i) subtract_identity(state_->form, deviations + i * stride);
 }
 
 void dwi_series::load(const batch& items, std::span<std::byte> rows) {

@@ -48,8 +48,7 @@ class dwi_series final : public item_input {
   std::size_t measurements() const;  ///< number of volumes that are kept, K
   bool has_gradient_deviation() const;
 
-  /// Floats per item in load()'s output: K signals, then the 9 of the gradient deviation if given (FSL's volume order,
-  /// column-major).
+  /// Floats per item in load()'s output: K signals, then the 9 of the gradient deviation L if given, column by column.
   std::size_t floats_per_item() const;
 
   /// Loads the signals of a batch, one row per item. From plain NIfTI, this rank reads its own part. A .nii.gz is

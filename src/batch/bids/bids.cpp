@@ -135,7 +135,7 @@ void write_group(const bids_request& request, const std::vector<bids_series>& al
 
 void check_data_set(const bids_request& request, const std::vector<bids_series>& all) {
   const fs::path folder = request.bids_dir;
-  const bool is_bids = fs::exists(folder / ("sub-" + all.front().subject));  // else folders of the HCP
+  const bool is_bids = fs::exists(folder / ("sub-" + all.front().subject));  // else folders of the HCP or UK Biobank
   if (request.skip_validation || !is_bids || fs::exists(folder / "dataset_description.json")) return;
   throw failure(exit_status::bad_data,
                 fmt::format("{}: no dataset_description.json, which a BIDS data set has; use its top folder, or "

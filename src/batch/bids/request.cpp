@@ -89,7 +89,7 @@ const option_table<bids_request>& bids_options() {
   static const option_table<T> table = option_table<T>()
     .group("Input", {
       {"bids-dir", &T::bids_dir, text_kind::file,
-       {.text = "data set: raw BIDS, preprocessed BIDS derivatives, or folders of the HCP", .value = "BIDS_DIR", .required = true, .place = 1}},
+       {.text = "data set: raw BIDS, preprocessed BIDS derivatives, or folders of the HCP or UK Biobank", .value = "BIDS_DIR", .required = true, .place = 1}},
       {"participant-label", &T::subjects, text_kind::any,
        {.text = "subjects, with or without sub-; without it all", .value = "LABEL", .many = true}},
       {"session-id", &T::sessions, text_kind::any,

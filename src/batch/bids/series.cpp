@@ -56,18 +56,9 @@ class companions {
   companions(const series_request& wanted, const bids_series& series, const bids_name& name)
       : wanted_(wanted), series_(series), name_(name) {}
 
-  /// The brain mask with the most entities in common.
-  std::string mask() const {
-    std::string best;
-    std::size_t entities = 0;
-    for (const named_file& file : candidates("mask", {"dwi"})) {
-      if (file.name.value("desc") != "brain" || file.name.value("space") != name_.value("space")) continue;
-      if (!best.empty() && file.name.entities.size() <= entities) continue;
-      best = file.path;
-      entities = file.name.entities.size();
-    }
-    return best;
-  }
+  std::string mask() const { return nearest("mask", "brain"); }
+  /// QSIPrep's map of the gradients.
+  std::string grad_dev() const { return nearest("graddev", ""); }
 
   /// The only segmentation in the space of the series, or desc-aparcaseg among several.
   void find_parcellation(bids_series& files) const {
@@ -99,6 +90,19 @@ class companions {
   static void choose(const named_file& image, bids_series& files) {
     files.parcellation = image.path;
     files.region_names = find_inherited(image.root, fs::path(image.path).parent_path(), image.name, ".tsv");
+  }
+
+  /// Of the images with this suffix and desc in the space of the series, that with the most entities in common.
+  std::string nearest(const std::string& suffix, const std::string& desc) const {
+    std::string best;
+    std::size_t entities = 0;
+    for (const named_file& file : candidates(suffix, {"dwi"})) {
+      if (file.name.value("desc") != desc || file.name.value("space") != name_.value("space")) continue;
+      if (!best.empty() && file.name.entities.size() <= entities) continue;
+      best = file.path;
+      entities = file.name.entities.size();
+    }
+    return best;
   }
 
   /// Images with this suffix and no entities that contradict the series.
@@ -154,6 +158,7 @@ bids_series describe_series(const series_request& wanted, const fs::path& folder
         fmt::format("no {} for {} in its folder or above", s.bval.empty() ? ".bval" : ".bvec", printable(file.path));
   const companions others(wanted, s, file.name);
   s.mask = others.mask();
+  s.grad_dev = others.grad_dev();
   others.find_parcellation(s);
   return s;
 }
@@ -174,29 +179,47 @@ void add_bids_subject(const series_request& wanted, const fs::path& subject_fold
   if (all.size() == before) spdlog::info("sub-{}: no diffusion series that was asked for", subject);
 }
 
-/// The folder of a subject as the Human Connectome Project distributes it.
-std::optional<bids_series> find_hcp_series(const fs::path& subject_folder) {
-  const fs::path folder = subject_folder / "T1w" / "Diffusion";
+/// The folder of a subject as a project distributes it; "" for what it does not have.
+struct project_layout {
+  const char *folder, *dwi, *mask, *space, *parcellation;
+};
+constexpr project_layout project_layouts[] = {
+    {"T1w/Diffusion", "data", "nodif_brain_mask", "_space-T1w", "T1w/aparc+aseg.nii.gz"},  // HCP
+    {"dMRI/dMRI", "data_ud", "nodif_brain_mask_ud", "", ""},  // UK Biobank; ud: without distortions
+    {"dMRI/dMRI", "data", "nodif_brain_mask", "", ""},
+};
+
+std::optional<bids_series> find_project_series(const fs::path& subject_folder, const project_layout& layout) {
+  const fs::path folder = subject_folder / layout.folder;
   const auto existing = [](const fs::path& path) {
     std::error_code ignored;
     return fs::exists(path, ignored) ? path.string() : std::string();
   };
   bids_series s;
-  s.dwi = existing(folder / "data.nii.gz");
-  if (s.dwi.empty()) s.dwi = existing(folder / "data.nii");
+  s.dwi = existing(folder / fmt::format("{}.nii.gz", layout.dwi));
+  if (s.dwi.empty()) s.dwi = existing(folder / fmt::format("{}.nii", layout.dwi));
   if (s.dwi.empty()) return std::nullopt;
   s.subject = bids_label(subject_folder.filename().string());
   s.folder = "sub-" + s.subject + "/dwi";
-  s.name = "sub-" + s.subject + "_space-T1w";
+  s.name = "sub-" + s.subject + layout.space;
   s.bval = existing(folder / "bvals");
   s.bvec = existing(folder / "bvecs");
   if (s.bval.empty() || s.bvec.empty())
     s.problem = fmt::format("no {} in {}", s.bval.empty() ? "bvals" : "bvecs", printable(folder.string()));
-  s.mask = existing(folder / "nodif_brain_mask.nii.gz");
+  s.mask = existing(folder / fmt::format("{}.nii.gz", layout.mask));
   s.grad_dev = existing(folder / "grad_dev.nii.gz");
-  s.parcellation = existing(subject_folder / "T1w" / "aparc+aseg.nii.gz");
-  if (s.parcellation.empty()) s.parcellation_problem = "no T1w/aparc+aseg.nii.gz";
+  const std::string parcellation = layout.parcellation;
+  if (!parcellation.empty()) s.parcellation = existing(subject_folder / parcellation);
+  if (s.parcellation.empty())
+    s.parcellation_problem =
+        parcellation.empty() ? "the folder has none in the space of the series" : "no " + parcellation;
   return s;
+}
+
+std::optional<bids_series> find_project_series(const fs::path& subject_folder) {
+  for (const project_layout& layout : project_layouts)
+    if (auto series = find_project_series(subject_folder, layout)) return series;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -237,7 +260,7 @@ std::vector<bids_series> find_series(const series_request& wanted) {
     if (!is_wanted(wanted.subjects, "sub-", is_bids ? name.substr(4) : bids_label(name))) continue;
     if (is_bids) {
       add_bids_subject(wanted, folder, all);
-    } else if (const auto series = find_hcp_series(folder); series && wanted.sessions.empty()) {
+    } else if (const auto series = find_project_series(folder); series && wanted.sessions.empty()) {
       all.push_back(*series);
     }
   }

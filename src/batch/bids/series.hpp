@@ -35,7 +35,7 @@ std::string without_prefix(const std::string& label, const std::string& prefix);
 bool is_wanted(const std::vector<std::string>& wanted, const std::string& prefix, const std::string& label);
 
 /// All diffusion series of the data set, sorted by name: raw BIDS, BIDS derivatives (desc-preproc), or folders of the
-/// HCP. Throws failure (missing_input).
+/// HCP or UK Biobank. Throws failure (missing_input).
 std::vector<bids_series> find_series(const series_request& wanted);
 
 /// Throws failure (bad_data) if there are no series or a wanted subject is missing. For the message: the `kind` of

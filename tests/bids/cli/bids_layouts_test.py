@@ -2,36 +2,13 @@
 import gzip
 import json
 import os
-import shlex
 import shutil
 import unittest
 import unittest.mock
 import zipfile
 
-from bids_jobs import BRIEF, BidsJobs, read, read_json, read_table
-from program import files_below
+from bids_jobs import BRIEF, Layouts, commands, read, read_json, read_table
 from trx_groups import read_groups
-
-
-def commands(log):
-    """The options of each command that was run, by series."""
-    found = {}
-    for line in log.splitlines():
-        if "voxherd: info: subject " in line:
-            name, words = line.split("subject ", 1)[1].split(": ", 1)
-            words = shlex.split(words)[2:]
-            found[name] = {key: value for key, value in zip(words, words[1:]) if key.startswith("--")}
-    return found
-
-
-class Layouts(BidsJobs):
-    def participant(self, data_set, *words, analysis="tensor", expect=0):
-        self.count = getattr(self, "count", 0) + 1
-        return self.bids(data_set, f"out{self.id()}{self.count}", "participant", "--analysis", analysis, "-w",
-                         f"work{self.id()}{self.count}", *BRIEF, *words, expect=expect)
-
-    def out(self):
-        return files_below(self.path(f"out{self.id()}{self.count}"))
 
 
 class Preprocessed(Layouts):
@@ -177,6 +154,25 @@ class Hcp(Layouts):
         self.assertIn("sub-100307/dwi/sub-100307_space-T1w_seg-aparcaseg_meas-cost_desc-leastcost_relmat.tsv", self.out())
         description = read_json(self.path(f"out{self.id()}{self.count}", "dataset_description.json"))
         self.assertNotIn("DatasetLinks", description)  # it is no BIDS data set
+
+
+class UkBiobank(Layouts):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for ending in ("", "_ud"):
+            cls.copy(f"{cls.phantom()}/data.nii.gz", f"ukb/1000011/dMRI/dMRI/data{ending}.nii.gz")
+            cls.copy(f"{cls.phantom()}/nodif_brain_mask.nii.gz", f"ukb/1000011/dMRI/dMRI/nodif_brain_mask{ending}.nii.gz")
+            for name in ("bvals", "bvecs"):
+                cls.copy(f"{cls.phantom()}/{name}", f"ukb/1000011/dMRI/dMRI/{name}")
+
+    def test_the_series_without_distortions_is_used_with_its_mask(self):
+        folder = self.path("ukb/1000011/dMRI/dMRI")
+        words = commands(self.participant("ukb"))["sub-1000011"]
+        self.assertEqual([words[name] for name in ("--dwi", "--bvals", "--bvecs", "--mask")],
+                         [f"{folder}/{name}" for name in ("data_ud.nii.gz", "bvals", "bvecs", "nodif_brain_mask_ud.nii.gz")])
+        self.assertIn("sub-1000011/dwi/sub-1000011_model-tensor_param-fa_dwimap.nii.gz", self.out())
+        self.assertIn("the folder has none in the space of the series", self.participant("ukb", analysis="connect", expect=65))
 
 
 class Refused(Layouts):

@@ -1,6 +1,7 @@
 """BIDS data sets made from the phantom, and `voxherd bids` on them. Not a test itself."""
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -112,3 +113,24 @@ class BidsJobs(unittest.TestCase):
     @classmethod
     def derivatives(cls, out):
         return [name for name in files_below(cls.path(out)) if name.startswith("sub-") and "/" in name]
+
+
+def commands(log):
+    """The options of each command that was run, by series."""
+    found = {}
+    for line in log.splitlines():
+        if "voxherd: info: subject " in line:
+            name, words = line.split("subject ", 1)[1].split(": ", 1)
+            words = shlex.split(words)[2:]
+            found[name] = {key: value for key, value in zip(words, words[1:]) if key.startswith("--")}
+    return found
+
+
+class Layouts(BidsJobs):
+    def participant(self, data_set, *words, analysis="tensor", expect=0):
+        self.count = getattr(self, "count", 0) + 1
+        return self.bids(data_set, f"out{self.id()}{self.count}", "participant", "--analysis", analysis, "-w",
+                         f"work{self.id()}{self.count}", *BRIEF, *words, expect=expect)
+
+    def out(self):
+        return files_below(self.path(f"out{self.id()}{self.count}"))

@@ -189,6 +189,20 @@ class Bedpostx(unittest.TestCase):
         self.assertEqual(contents(self.subject), before)
         self.assertIn("xfms/eye.mat", contents(self.out))
 
+    def test_the_names_of_UK_Biobank_are_accepted(self):
+        self.bedpostx(*QUICK)
+        expected = {name: digest for name, (digest, _) in contents(self.out).items() if name.endswith(".nii.gz")}
+        for name, ending in (("data", ".nii"), ("nodif_brain_mask", ".nii.gz")):
+            os.rename(f"{self.subject}/{name}{ending}", f"{self.subject}/{name}_ud{ending}")
+        self.bedpostx(*QUICK, "--overwrite")
+        found = contents(self.out)
+        self.assertEqual({name: found[name][0] for name in expected}, expected)
+        # A mask of the distorted images is not that of data_ud.
+        grid = nibabel.load(f"{self.subject}/nodif_brain_mask_ud.nii.gz")
+        nibabel.save(nibabel.Nifti1Image(np.ones(grid.shape, np.uint8), grid.affine), f"{self.subject}/nodif_brain_mask.nii.gz")
+        self.bedpostx(*QUICK, "--overwrite")
+        self.assertEqual(contents(self.out)["mean_dsamples.nii.gz"][0], expected["mean_dsamples.nii.gz"])
+
     def test_nodif_is_masked(self):
         data, mask = nibabel.load(f"{self.subject}/data.nii"), nibabel.load(f"{self.subject}/nodif_brain_mask.nii.gz")
         nodif = np.asarray(data.dataobj)[..., 0] + 1

@@ -1,4 +1,5 @@
-"""voxherd dtifit takes the options of FSL's dtifit and writes its images: against numpy, and against MRtrix3."""
+"""voxherd dtifit takes the options of FSL's dtifit and writes its images: against numpy, dipy and MRtrix3."""
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -19,18 +20,24 @@ IMAGES = ["FA", "L1", "L2", "L3", "MD", "MO", "S0", "V1", "V2", "V3"]
 TENSOR = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
 
 
-def numpy_fit(data, bvals, bvecs):
-    """Ordinary least squares of ln S = ln S0 - b g^T D g in every voxel: ln S0, D, the sum of squared errors."""
+def numpy_fit(data, bvals, bvecs, weights=None):
+    """Least squares of ln S = ln S0 - b g^T D g in every voxel, without weights ordinary ones: S0, D, the sum of squared errors,
+    the predicted signals."""
     design = np.column_stack([np.ones(len(bvals))] + [-bvals * bvecs[i] * bvecs[j] * (1 if i == j else 2) for i, j in TENSOR])
     logs = np.log(data.reshape(-1, len(bvals)).astype(float)).T
-    solution, _, _, _ = np.linalg.lstsq(design, logs, rcond=None)
+    if weights is None:
+        solution, _, _, _ = np.linalg.lstsq(design, logs, rcond=None)
+    else:
+        roots = np.sqrt(weights.reshape(-1, len(bvals)))
+        solution = np.column_stack([np.linalg.lstsq(design * root[:, None], voxel * root, rcond=None)[0]
+                                    for root, voxel in zip(roots, logs.T)])
     tensor = np.zeros((logs.shape[1], 3, 3))
     for n, (i, j) in enumerate(TENSOR):
         tensor[:, i, j] = tensor[:, j, i] = solution[n + 1]
-    return np.exp(solution[0]), tensor, ((design @ solution - logs) ** 2).sum(axis=0)
+    return np.exp(solution[0]), tensor, ((design @ solution - logs) ** 2).sum(axis=0), np.exp((design @ solution).T)
 
 
-class Dtifit(unittest.TestCase):
+class Phantom(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="voxherd_dtifit_")
         self.addCleanup(shutil.rmtree, self.folder)
@@ -51,6 +58,8 @@ class Dtifit(unittest.TestCase):
         return sorted(n[len(base) + 1:-len(".nii.gz")] for n in os.listdir(self.folder)
                       if n.startswith(base + "_") and n.endswith(".nii.gz"))
 
+
+class Dtifit(Phantom):
     def test_writes_the_images_of_FSL(self):
         self.dtifit("--out=dti")
         self.assertEqual(self.written(), IMAGES)
@@ -64,7 +73,7 @@ class Dtifit(unittest.TestCase):
     def test_is_an_ordinary_least_squares_fit_as_numpy_computes_it(self):
         self.dtifit("-o", "dti", "--sse", "--save_tensor")
         inside = nibabel.load(f"{self.subject}/nodif_brain_mask.nii.gz").get_fdata() > 0
-        S0, tensor, sse = numpy_fit(nibabel.load(f"{self.subject}/data.nii").get_fdata()[inside],
+        S0, tensor, sse, _ = numpy_fit(nibabel.load(f"{self.subject}/data.nii").get_fdata()[inside],
                                     np.loadtxt(f"{self.subject}/bvals"), np.loadtxt(f"{self.subject}/bvecs"))
         values, vectors = np.linalg.eigh(tensor)
         L3, L2, L1 = values.T
@@ -122,6 +131,69 @@ class Dtifit(unittest.TestCase):
         os.symlink(os.path.realpath(VOXHERD), f"{self.folder}/dtifit")
         self.dtifit("--out=dti", program=[f"{self.folder}/dtifit"])
         self.assertEqual(self.written(), IMAGES)
+
+
+class OtherPrograms(Phantom):
+    """The same scan with noise, fitted by dipy and MRtrix3."""
+
+    def setUp(self):
+        super().setUp()
+        self.inside = nibabel.load(f"{self.subject}/nodif_brain_mask.nii.gz").get_fdata() > 0
+        self.dtifit("--out=ols")
+        self.dtifit("--out=wls", "--wls")
+
+    def dipy(self, method):
+        from dipy.core.gradients import gradient_table
+        from dipy.reconst.dti import TensorModel
+        gradients = gradient_table(np.loadtxt(f"{self.subject}/bvals"), bvecs=np.loadtxt(f"{self.subject}/bvecs"), b0_threshold=50)
+        fit = TensorModel(gradients, fit_method=method).fit(nibabel.load(f"{self.subject}/data.nii").get_fdata()[self.inside])
+        return {"FA": fit.fa, "MD": fit.md, "L1": fit.evals[:, 0], "L2": fit.evals[:, 1], "L3": fit.evals[:, 2],
+                "V1": fit.evecs[:, :, 0]}
+
+    def mrtrix(self, *words):
+        folder = tempfile.mkdtemp(dir=self.folder)
+        subprocess.run(["dwi2tensor", "-quiet", f"{self.subject}/data.nii", "-fslgrad", f"{self.subject}/bvecs",
+                        f"{self.subject}/bvals", *words, f"{folder}/tensor.nii"], check=True)
+        subprocess.run(["tensor2metric", "-quiet", f"{folder}/tensor.nii", "-fa", f"{folder}/FA.nii", "-adc", f"{folder}/MD.nii",
+                        "-num", "1,2,3", "-value", f"{folder}/L.nii", "-modulate", "none"], check=True)
+        subprocess.run(["tensor2metric", "-quiet", f"{folder}/tensor.nii", "-num", "1", "-vector", f"{folder}/V1.nii",
+                        "-modulate", "none"], check=True)
+        maps = {name: nibabel.load(f"{folder}/{name}.nii").get_fdata()[self.inside] for name in ("FA", "MD", "L", "V1")}
+        maps.update(zip(("L1", "L2", "L3"), maps.pop("L").T))
+        # MRtrix's vectors have scanner axes, FSL's the axes of the image, with x reversed if that is right-handed.
+        affine = nibabel.load(f"{self.subject}/data.nii").affine[:3, :3]
+        axes = affine / np.linalg.norm(affine, axis=0)
+        maps["V1"] = maps["V1"] @ axes * [-1 if np.linalg.det(axes) > 0 else 1, 1, 1]
+        return maps
+
+    def largest_difference(self, base, maps):
+        """Of all maps, relative to the largest value of each; of V1 one minus the cosine where L1 and L2 differ by 5 %."""
+        found = {name: self.image(name, base)[self.inside] for name in maps}
+        differences = [np.abs(found[name] - maps[name]).max() / np.abs(maps[name]).max() for name in maps if name != "V1"]
+        sharp = maps["L1"] > 1.05 * maps["L2"]
+        self.assertGreater(sharp.sum(), len(sharp) / 2)
+        cosines = np.abs((found["V1"] * maps["V1"]).sum(axis=1))[sharp]
+        return max(*differences, 1 - cosines.min())
+
+    @unittest.skipUnless(importlib.util.find_spec("dipy"), "no dipy")
+    def test_ols_is_that_of_dipy(self):
+        self.assertLess(self.largest_difference("ols", self.dipy("OLS")), 2e-5)
+
+    @unittest.skipUnless(shutil.which("dwi2tensor"), "no MRtrix3")
+    def test_both_fits_are_those_of_mrtrix(self):
+        self.assertLess(self.largest_difference("ols", self.mrtrix("-ols", "-iter", "0")), 2e-5)
+        self.assertLess(self.largest_difference("wls", self.mrtrix("-iter", "0")), 2e-5)
+
+    @unittest.skipUnless(importlib.util.find_spec("dipy"), "no dipy")
+    def test_wls_of_dipy_differs_because_its_weights_are_predicted_instead_of_measured_signals(self):
+        data = nibabel.load(f"{self.subject}/data.nii").get_fdata()[self.inside]
+        scan = [data, np.loadtxt(f"{self.subject}/bvals"), np.loadtxt(f"{self.subject}/bvecs")]
+        predicted = numpy_fit(*scan)[3]
+        dipy = self.dipy("WLS")["MD"]
+        ours = self.image("MD", "wls")[self.inside]
+        for found, weights, differs in ((ours, data ** 2, False), (dipy, predicted ** 2, False), (ours, predicted ** 2, True)):
+            expected = np.trace(numpy_fit(*scan, weights)[1], axis1=1, axis2=2) / 3
+            self.assertEqual(np.abs(found - expected).max() / expected.max() > 2e-5, differs)
 
 
 if __name__ == "__main__":

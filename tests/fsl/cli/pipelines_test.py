@@ -47,6 +47,10 @@ class Pipelines(unittest.TestCase):
         self.assertEqual(done.returncode, expect, done.stdout[-2000:] + done.stderr[-2000:])
         return done.stdout
 
+    def call(self, program, *words):
+        done = subprocess.run([self.path("fsl", "bin", program), *words], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def copy_scan(self, folder, size=None, more=()):
         scan = self.path("scan")
         if size:
@@ -121,10 +125,19 @@ class Pipelines(unittest.TestCase):
 
     def test_the_same_line_is_taken_by_bedpostx_gpu_itself(self):
         own = self.copy_scan(self.path("qsys"))
-        done = subprocess.run([self.path("fsl", "bin", "bedpostx_gpu"), own, "-QSYS", "1", "-Q", "gpu.q", "-NJOBS", "4", "-n",
-                               "1", "-b", "10", "-j", "50", "-s", "1", "-model", "1"], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.call("bedpostx_gpu", own, "-QSYS", "1", "-Q", "gpu.q", "-NJOBS", "4", "-n", "1", "-b", "10", "-j", "50", "-s", "1",
+                  "-model", "1")
         self.expect_samples(own + ".bedpostX", 1, model2=False)
+
+    def test_tvb_ukbb_bedpostx(self):
+        own = self.copy_scan(self.path("tvb"))
+        self.call("bedpostx_gpu", own, "--forcedir", "--nf=3", "--bi=3000", "--cnonlinear", "--model=2")
+        self.expect_samples(own + ".bedpostX", 3)
+
+    def test_gpu_test_btest(self):
+        own = self.copy_scan(self.path("btest"))
+        self.call("bedpostx_gpu", own, "-n", "3", "--model=1")
+        self.expect_samples(own + ".bedpostX", 3, model2=False)
 
     def test_QuNex_bedpostx_and_dtifit(self):
         subject = self.copy_scan(self.path("qunex", "S1", "hcp", "S1", "T1w", "Diffusion"), size="34x34x26")

@@ -7,7 +7,7 @@ import unittest
 
 from program import VOXHERD, run
 
-NAMES = ["bedpostx", "bedpostx_gpu", "bedpostx_postproc.sh", "bedpostx_postproc_gpu.sh", "dtifit", "probtrackx2",
+NAMES = ["bedpostx", "bedpostx_datacheck", "bedpostx_gpu", "bedpostx_postproc.sh", "bedpostx_postproc_gpu.sh", "dtifit", "probtrackx2",
          "probtrackx2_gpu", "split_parts_gpu", "xfibres", "xfibres_gpu"]
 
 
@@ -32,15 +32,16 @@ class Shims(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.path("bin"))), NAMES)
         for name in NAMES:
             done = subprocess.run([self.path("bin", name), "--help"], capture_output=True, text=True)
-            own = name.removesuffix(".sh").removesuffix("_gpu").replace("bedpostx_postproc", "join_parts")
+            own = name.removesuffix(".sh").removesuffix("_gpu").replace("bedpostx_postproc", "join_parts").replace("bedpostx_datacheck", "datacheck")
             self.assertEqual((done.returncode, done.stdout), (0, ""), name)
             self.assertTrue(done.stderr.startswith(f"voxherd {own}: "), done.stderr[:80])
 
     def test_a_version_may_follow_the_name(self):
-        run("shims", self.path("bin"), "--name", "probtrackx2_gpu10.2", "--name", "bedpostx_gpu11")
-        for name in ("probtrackx2_gpu10.2", "bedpostx_gpu11"):
+        names = {"probtrackx2_gpu10.2": "probtrackx2", "bedpostx_gpu11": "bedpostx", "bedpostx_datacheck9.1": "datacheck"}
+        run("shims", self.path("bin"), *(word for name in names for word in ("--name", name)))
+        for name, own in names.items():
             done = subprocess.run([self.path("bin", name), "--help"], capture_output=True, text=True)
-            self.assertTrue(done.stderr.startswith(f"voxherd {name.split('_')[0]}: "), done.stderr[:80])
+            self.assertTrue(done.stderr.startswith(f"voxherd {own}: "), done.stderr[:80])
         self.assertIn("fslmaths", run("shims", self.path("other"), "--name", "fslmaths", expect=2).stderr)
 
     def test_a_copy_of_FSL_keeps_its_other_programs(self):

@@ -34,7 +34,7 @@ TEST_F(DwiSeries, PlainCompressedAndSwappedFilesGiveTheSameRows) {
 }
 
 TEST_F(DwiSeries, GradientDeviationsFollowTheSignals) {
-  for (const char* deviation : {"grad_dev.nii", "grad_dev.nii.gz"}) {
+  for (const char* deviation : {"grad_dev.nii", "grad_dev.nii.gz", "graddev.nii.gz"}) {
     auto series = open({"--mask", "mask.nii", "--grad-dev", deviation}, "dwi.nii.gz");
     ASSERT_EQ(series.floats_per_item(), volumes + 9);
     const auto rows = load_all(series, 50);
@@ -43,7 +43,7 @@ TEST_F(DwiSeries, GradientDeviationsFollowTheSignals) {
       const std::uint64_t v = series.item_voxels()[i];
       if (rows[i * (volumes + 9) + volumes - 1] != signal(v, volumes - 1)) ++wrong;
       for (std::uint64_t d = 0; d < 9; ++d) {
-        if (rows[i * (volumes + 9) + volumes + d] != -static_cast<float>(d * voxel_count + v)) ++wrong;
+        if (rows[i * (volumes + 9) + volumes + d] != deviation_value(d * voxel_count + v)) ++wrong;
       }
     }
     EXPECT_EQ(wrong, 0U) << deviation;
@@ -69,6 +69,8 @@ TEST_F(DwiSeries, ErrorsAreTheSameOnEveryRank) {
   expect_refused({"--mask", "small.nii"}, exit_status::bad_data, {"small.nii", "13 x 7 x 4", "13 x 7 x 5", "dwi.nii"});
   expect_refused({"--mask", "dwi.nii"}, exit_status::bad_data, {"dwi.nii", "dim[4]", "37", "expected 1"});
   expect_refused({"--mask", "absent.nii"}, exit_status::missing_input, {"absent.nii"});
+  expect_refused({"--mask", "mask.nii", "--grad-dev", "percent.nii"}, exit_status::bad_data,
+                 {"percent.nii", "the diagonal is about 0 in 0 % of the voxels and about 1 in 0 %"});
   expect_refused({"--grad-dev", "mask.nii"}, exit_status::bad_data, {"mask.nii", "dim[4]", "expected 9"});
   expect_refused({}, exit_status::bad_data, {"mask.nii", "dim[4]", "at least 2"}, "mask.nii");
   expect_refused({}, exit_status::bad_data, {"bvals", "37", "expected 9"}, "grad_dev.nii");
@@ -131,6 +133,9 @@ TEST_F(DwiSeries, ProvenanceNamesTheFilesAndTheirFingerprints) {
   for (const char* file : {"dwi", "bvals", "bvecs", "mask", "grad_dev"}) {
     EXPECT_EQ(p.at(file).at("fingerprint").get<std::string>().size(), 16U) << file;
   }
+  EXPECT_EQ(p.at("grad_dev").at("form"), "L (HCP, FSL)");
+  const auto other = open({"--mask", "mask.nii", "--grad-dev", "graddev.nii.gz"}).provenance();
+  EXPECT_EQ(other.at("grad_dev").at("form"), "I + L (QSIPrep, TORTOISE)");
   EXPECT_EQ(p.at("dwi").at("path"), at("dwi.nii"));
   EXPECT_EQ(p.at("dwi").at("bytes"), 352 + 4 * voxel_count * volumes);
   EXPECT_EQ(p.at("image").at("sform_code"), 1);

@@ -42,6 +42,7 @@ GRADIENTS = {
     "missing grad_dev": ("grad_dev.nii", None, MISSING, ["No such file"]),
     "binary": ("bvals", DWI, BAD_DATA, ["binary"]),
     "grad_dev of 8 volumes": ("grad_dev.nii", DWI, BAD_DATA, ["dim[4]", "8", "expected 9"]),
+    "grad_dev in per cent": ("grad_dev.nii", nifti(numpy.full((5, 4, 3, 9), 3.0)), BAD_DATA, ["the diagonal is about 0 in 0 %"]),
     "bvals and bvecs swapped": ("bvecs", BVECS, BAD_DATA, ["bvecs", "3 rows"], {"bvals": "bvecs", "bvecs": "bvals"}),
     "bvals given twice": ("bvals", BVALS, BAD_DATA, ["1 row"], {"bvecs": "bvals"}),
 }

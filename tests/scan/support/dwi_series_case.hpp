@@ -29,6 +29,9 @@ inline constexpr std::uint64_t nx = 13, ny = 7, nz = 5, volumes = 37, voxel_coun
 
 inline float signal(std::uint64_t voxel, std::uint64_t k) { return static_cast<float>(voxel * 100 + k) + 1; }
 
+/// Value `i` of the gradient deviations. Its sum with 1 is exact.
+inline float deviation_value(std::size_t i) { return -static_cast<float>(i) * 0x1p-15F; }
+
 /// About half of the voxels, in runs of uneven length, with one long gap.
 inline bool inside(std::uint64_t voxel) { return voxel % 7 < 4 && (voxel < 100 || voxel > 300); }
 
@@ -79,10 +82,15 @@ class DwiSeries : public ::testing::Test {
     write_file(at("empty.nii"), crafted_nifti(image).append(std::vector<std::uint8_t>(voxel_count)).content());
     write_file(at("small.nii"), crafted_nifti(image).dimensions({nx, ny, nz - 1}).append(mask).content());
     std::vector<float> deviation(9 * voxel_count);
-    for (std::size_t i = 0; i < deviation.size(); ++i) deviation[i] = -static_cast<float>(i);
-    image.datatype(16, 32).dimensions({nx, ny, nz, 9}).append(deviation);
-    write_file(at("grad_dev.nii"), image.content());
-    write_file(at("grad_dev.nii.gz"), gzipped(image.content()));
+    for (std::size_t i = 0; i < deviation.size(); ++i) deviation[i] = deviation_value(i);
+    image.datatype(16, 32).dimensions({nx, ny, nz, 9});
+    write_file(at("grad_dev.nii"), crafted_nifti(image).append(deviation).content());
+    write_file(at("grad_dev.nii.gz"), gzipped(crafted_nifti(image).append(deviation).content()));
+    for (std::size_t i = 0; i < deviation.size(); ++i)
+      if (i / voxel_count % 4 == 0) deviation[i] += 1;  // the diagonal is volumes 0, 4 and 8
+    write_file(at("graddev.nii.gz"), gzipped(crafted_nifti(image).append(deviation).content()));
+    for (float& d : deviation) d *= 100;
+    write_file(at("percent.nii"), crafted_nifti(image).append(deviation).content());
   }
 
   /// Opens the series without waiting for its voxels.
