@@ -89,8 +89,7 @@ struct sparse_rows {
   std::vector<std::uint64_t> steps;  ///< sum of the lengths from the seed
 };
 
-/// A direction on the image's axes, the first one negated if the determinant of the voxel-to-world matrix is positive
-/// (FSL's bvec frame); in units of 1 / direction_unit.
+/// A direction on the axes of the samples' image in FSL's storage (FSL's bvec frame); in units of 1 / direction_unit.
 struct direction {
   std::int32_t x = 0, y = 0, z = 0;
   VOXHERD_FUNCTION direction operator-() const { return {-x, -y, -z}; }

@@ -27,7 +27,7 @@ class matrix_items : public analysis {
  public:
   matrix_items(const seed_matrix& matrix, const track_inputs& in, const device& d);
 
-  const image_grid& grid() const override { return in_.space.grid; }
+  const image_grid& grid() const override { return in_.space.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::size_t device_bytes_per_item() const override;
   std::uint64_t max_items_per_batch() const override;
@@ -108,7 +108,7 @@ class row_runner final : public batch_runner {
 
 matrix_items::matrix_items(const seed_matrix& matrix, const track_inputs& in, const device& d)
     : matrix_(matrix), in_(in), device_(d) {
-  for (const track::seed& s : in.seeds) voxels_.push_back(s.index);
+  for (const track::seed& s : in.seeds) voxels_.push_back(in.space.grid.turned(s.index));
 }
 
 /// A row is dense while it is counted.
@@ -161,7 +161,7 @@ class size_collector {
 }  // namespace
 
 seed_matrix make_mask_matrix(int number, const std::string& file, const std::string& mask) {
-  seed_matrix m{number, file, read_nifti_header(mask).grid, {}, {}};
+  seed_matrix m{number, file, fsl_grid(read_nifti_header(mask).grid), {}, {}};
   m.voxels = read_labels(mask, m.grid, label_kind::mask).voxels_with({});
   return m;
 }
@@ -217,9 +217,9 @@ std::vector<constant> matrix_constants(const seed_matrix& matrix) {
   };
   const auto size = [](std::uint64_t n) { return static_cast<double>(n); };
   const auto& n = matrix.grid.size;
-  const auto& affine = matrix.grid.voxel_to_world;
+  const auto& affine = matrix.grid.in_file().voxel_to_world;
   std::vector<double> voxels;
-  for (const std::uint64_t v : matrix.voxels) voxels.push_back(size(v));
+  for (const std::uint64_t v : matrix.voxels) voxels.push_back(size(matrix.grid.turned(v)));
   return {make("number", {1}, {static_cast<double>(matrix.number)}, "1", "FSL's number of the matrix"),
           make("column_voxel", {voxels.size()}, voxels, "1", "linear index of each column's voxel in its image"),
           make("column_image_size", {3}, {size(n[0]), size(n[1]), size(n[2])}, "1", "voxels of this image"),

@@ -16,7 +16,7 @@ namespace voxherd {
 struct seed_matrix {
   int number = 1;                     ///< FSL's
   std::string file;                   ///< where it is written
-  image_grid grid;                    ///< grid of the columns
+  fsl_grid grid;                      ///< grid of the columns
   std::vector<std::uint64_t> voxels;  ///< voxel of each column, linear index in this grid
   std::vector<std::int32_t> column;   ///< column of each voxel of the grid; -1: none
   std::int32_t min_total = 0;         ///< steps of the shortest streamlines that count

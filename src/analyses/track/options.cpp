@@ -212,14 +212,12 @@ const option_table<track_request>& track_options() {
   return table;
 }
 
-track::walk_settings make_walk_settings(const track_request& r, const image_grid& samples, const image_grid& seeds) {
+track::walk_settings make_walk_settings(const track_request& r, const fsl_grid& samples, const fsl_grid& seeds) {
   track::walk_settings how;
   const auto step = static_cast<double>(r.step_mm);
   constexpr double unit = track::direction_unit;
-  // The first axis of the samples' directions may run against that of the image.
-  const bool flipped = determinant(grid_space(samples).axes_mm) > 0;
   for (std::size_t d = 0; d < 3; ++d) {
-    how.step_voxels[d] = static_cast<float>(step / (unit * samples.voxel_size_mm[d]) * (flipped && d == 0 ? -1 : 1));
+    how.step_voxels[d] = static_cast<float>(step / (unit * samples.voxel_size_mm[d]));
     how.radius_voxels[d] = static_cast<float>(r.radius_mm / seeds.voxel_size_mm[d]);
   }
   how.random_start = r.radius_mm > 0;

@@ -9,6 +9,7 @@
 #include "kernels/track/settings.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/analyses/common/run_options.hpp"
+#include "src/scan/fsl_grid.hpp"
 
 namespace voxherd {
 
@@ -64,7 +65,6 @@ void refuse_warp(const char* option, const std::string& path);
 
 /// How streamlines are drawn through samples from the voxels of the seeds' image. `samples` and `fibres` of the
 /// settings are left to the caller.
-track::walk_settings make_walk_settings(const track_request& request, const image_grid& samples,
-                                        const image_grid& seeds);
+track::walk_settings make_walk_settings(const track_request& request, const fsl_grid& samples, const fsl_grid& seeds);
 
 }  // namespace voxherd

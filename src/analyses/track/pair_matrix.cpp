@@ -22,7 +22,7 @@ class pair_items : public analysis {
   pair_items(const pair_matrix& matrix, const track_inputs& in, const device& d)
       : matrix_(matrix), in_(in), device_(d), voxels_(in.plan.groups(), no_voxel) {}
 
-  const image_grid& grid() const override { return in_.space.grid; }
+  const image_grid& grid() const override { return in_.space.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::size_t device_bytes_per_item() const override { return std::size_t{1} << 28; }
   std::uint64_t max_items_per_batch() const override { return 1; }
@@ -242,11 +242,11 @@ class sum_runner final : public batch_runner {
 class pair_rows final : public analysis {
  public:
   pair_rows(const pair_matrix& matrix, const track_inputs& in, const pair_sums& sums)
-      : matrix_(matrix), in_(in), sums_(sums) {}
+      : matrix_(matrix), in_(in), sums_(sums), voxels_(matrix.rows.grid.turned(matrix.rows.voxels)) {}
 
   std::string name() const override { return "track-matrix"; }
-  const image_grid& grid() const override { return matrix_.rows.grid; }
-  const std::vector<std::uint64_t>& item_voxels() const override { return matrix_.rows.voxels; }
+  const image_grid& grid() const override { return matrix_.rows.grid.in_file(); }
+  const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::vector<output_spec> outputs() const override { return output_specs<sum_outputs>(in_); }
   std::vector<constant> constants() const override { return matrix_constants(matrix_.column_mask()); }
   std::vector<std::uint64_t> point_offsets() const override { return sums_.offsets; }
@@ -257,6 +257,7 @@ class pair_rows final : public analysis {
   const pair_matrix& matrix_;
   const track_inputs& in_;
   const pair_sums& sums_;
+  std::vector<std::uint64_t> voxels_;
 };
 
 /// Every rank has the sums, since each writes a part of the rows.

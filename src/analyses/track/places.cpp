@@ -118,7 +118,7 @@ namespace {
 
 /// Calls use(mask number, place) for the voxels of each mask that a streamline can reach.
 template <class Use>
-void for_each_place(const std::vector<std::string>& paths, const char* option, const image_grid& grid, track_inputs& in,
+void for_each_place(const std::vector<std::string>& paths, const char* option, const fsl_grid& grid, track_inputs& in,
                     const Use& use) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     in.provenance[fmt::format("{} {}", option, i + 1)] = fingerprint(paths[i]);
@@ -129,14 +129,14 @@ void for_each_place(const std::vector<std::string>& paths, const char* option, c
 
 }  // namespace
 
-void read_exit_masks(const std::vector<std::string>& paths, const image_grid& grid, track_inputs& in) {
+void read_exit_masks(const std::vector<std::string>& paths, const fsl_grid& grid, track_inputs& in) {
   if (paths.empty()) return;
   in.exits.assign(in.place_voxels.size(), 0);
   for_each_place(paths, "walk-through-stop", grid, in,
                  [&](std::uint32_t mask, std::size_t place) { in.exits[place] |= 1u << mask; });
 }
 
-void read_targets(const std::vector<std::string>& paths, const image_grid& grid, track_inputs& in) {
+void read_targets(const std::vector<std::string>& paths, const fsl_grid& grid, track_inputs& in) {
   if (paths.empty()) return;
   std::vector<std::vector<std::uint32_t>> of_place(in.place_voxels.size());
   for_each_place(paths, "targets", grid, in,

@@ -25,7 +25,7 @@ void move_places(track_inputs& in);
 
 /// Masks that are looked up by place, in the files of --walk-through-stop and --targets. On one process. Throws
 /// failure.
-void read_exit_masks(const std::vector<std::string>& paths, const image_grid& grid, track_inputs& in);
-void read_targets(const std::vector<std::string>& paths, const image_grid& grid, track_inputs& in);
+void read_exit_masks(const std::vector<std::string>& paths, const fsl_grid& grid, track_inputs& in);
+void read_targets(const std::vector<std::string>& paths, const fsl_grid& grid, track_inputs& in);
 
 }  // namespace voxherd

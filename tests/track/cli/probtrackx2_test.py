@@ -176,14 +176,14 @@ class Folder(Probtrackx2Jobs):
         seeds, left, right = (self.mask(name, box) for name, box in (("seeds", np.s_[10, 3:5, 3]), ("left", np.s_[5:8, 3:6, 3]),
                                                                      ("right", np.s_[7:9, 3, 3])))
         folder = self.trace("two", "-x", seeds, "-P", "20", "--omatrix3", f"--target3={left}", f"--lrtarget3={right}", "--ompl")
-        # Row 1 to 3 and columns 1 and 2 are on one streamline; row 3 and column 1 are the same voxel.
+        # Row 1 to 3 and columns 1 and 2 are on one streamline; row 1 and column 2 are the same voxel.
         entries, lengths = (np.loadtxt(f"{folder}/fdt_matrix3{end}.dot") for end in ("", "_lengths"))
         np.testing.assert_array_equal(entries, [[row, column, 20] for column in (1, 2) for row in (1, 2, 3)] + [[9, 2, 0]])
-        self.assertEqual(lengths[2, 2], 0)
-        np.testing.assert_allclose(lengths[:6, 2], [4, 2, 0, 6, 4, 2], atol=.5)
+        self.assertEqual(lengths[3, 2], 0)
+        np.testing.assert_allclose(lengths[:6, 2], [2, 4, 6, 0, 2, 4], atol=.5)
         np.testing.assert_array_equal(np.loadtxt(f"{folder}/coords_for_fdt_matrix3")[:4],
-                                      [[5, 3, 3, 0, 1], [6, 3, 3, 0, 2], [7, 3, 3, 0, 3], [5, 4, 3, 0, 4]])
-        np.testing.assert_array_equal(np.loadtxt(f"{folder}/tract_space_coords_for_fdt_matrix3"), [[7, 3, 3], [8, 3, 3]])
+                                      [[7, 3, 3, 0, 1], [6, 3, 3, 0, 2], [5, 3, 3, 0, 3], [7, 4, 3, 0, 4]])
+        np.testing.assert_array_equal(np.loadtxt(f"{folder}/tract_space_coords_for_fdt_matrix3"), [[8, 3, 3], [7, 3, 3]])
 
     def test_a_link_in_the_folders_place_is_kept(self):
         os.symlink("link", self.path("link"))
