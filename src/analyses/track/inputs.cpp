@@ -78,7 +78,8 @@ void read_seeds(const track_request& request, const fsl_grid& grid, track_inputs
   const std::vector<std::string>& paths = network ? request.connectome : request.seed_image;
   for (std::size_t i = 0; i < paths.size(); ++i)
     in.provenance[input_name(paths, network ? "connectome" : "seed-image", i)] = fingerprint(paths[i]);
-  const label_image image = read_regions(paths, grid, network);
+  const label_image image =
+      request.seeds_are_voxels ? read_voxel_list(paths.front(), grid) : read_regions(paths, grid, network);
   const std::string& path = image.path;
   if (network) in.labels.assign(image.values.begin(), image.values.end());
   if (in.labels.size() > max_regions)

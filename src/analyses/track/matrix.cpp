@@ -20,6 +20,13 @@ seed_matrix make_matrix1(const std::string& file, const track_inputs& in) {
   return m;
 }
 
+/// Its columns are all voxels that streamlines can reach.
+seed_matrix make_density_matrix(const std::string& file, const track_inputs& in) {
+  seed_matrix m{2, file, in.space.grid, in.place_voxels, {}};
+  std::sort(m.voxels.begin(), m.voxels.end());
+  return m;
+}
+
 using row_outputs = matrix_outputs<element_type::uint32>;
 
 /// Items are seeds, the rows of the matrix; all streamlines of a seed are drawn at once.
@@ -201,11 +208,14 @@ std::vector<seed_matrix> make_seed_matrices(const session& s, const track_reques
     all.push_back(make_matrix1(request.matrix1, in));
     all.back().min_total = to_steps(request.matrix_min_length_mm, in);
   }
-  if (!request.matrix2.empty())
+  if (request.densities_by_seed) {
+    all.push_back(make_density_matrix(request.matrix2, in));
+  } else if (!request.matrix2.empty()) {
     s.agree([&] {
       all.push_back(make_mask_matrix(2, request.matrix2, request.target2));
       in.provenance["target2"] = fingerprint(request.target2);
     });
+  }
   for (seed_matrix& m : all) number_columns(m);
   return all;
 }

@@ -83,7 +83,7 @@ class Storage(StoredJobs):
             left, right = self.store_box(sign, "left", np.s_[6:9, :, :]), self.store_box(sign, "right", np.s_[15, :, :])
             folder = self.run_stored(
                 sign, "tract", "-x", seeds, "-l", "--opd", "--ompl", "--sampvox=1", "--randfib=1", "-P", "60", "--opathdir", "--os2t",
-                f"--targetmasks={self.text_list(sign + 'targets.txt', left, right)}",
+                f"--targetmasks={self.text_list(sign + 'targets.txt', left, right)}", "--s2tastext", "--savepaths",
                 f"--waypoints={self.store_box(sign, 'way', np.s_[9:, 4, :])}", f"--avoid={self.store_box(sign, 'avoid', np.s_[3, 1, :])}",
                 f"--stop={self.store_box(sign, 'stop', np.s_[20, :, :])}", "--omatrix1", "--omatrix2",
                 f"--target2={self.store_box(sign, 'coarse', np.s_[1:, :, :], size=(8, 3, 4))}", "--omatrix3",
@@ -92,19 +92,28 @@ class Storage(StoredJobs):
             first = np.loadtxt(f"{folder}/coords_for_fdt_matrix1")[0, :3]
             np.testing.assert_array_equal(first, [10 if sign == "negative" else 13, 3, 3])
         names = self.compare_folders("tract")
-        for name in ("fdt_matrix3_lengths.dot", "fdt_paths_localdir.nii.gz",
+        for name in ("matrix_seeds_to_all_targets_lengths", "saved_paths.txt", "fdt_matrix3_lengths.dot", "fdt_paths_localdir.nii.gz",
                      "lookup_tractspace_fdt_matrix2.nii.gz", "tract_space_coords_for_fdt_matrix3", "seeds_to_left_lengths.nii.gz"):
             self.assertIn(name, names)
 
-    def test_networks_are_the_same_for_both_signs_of_the_determinant(self):
+    def test_networks_and_single_seeds_are_the_same_for_both_signs_of_the_determinant(self):
         for sign in SIGNS:
             regions = [self.store_box(sign, f"region{i}", np.s_[x:x + 2, 3:6, 2:5]) for i, x in enumerate((4, 10, 16))]
             self.run_stored(sign, "network", "-x", self.text_list(sign + "regions.txt", *regions), "--network", "-l", "--opd", "--pd", "--ompl",
                             "-P", "40")
+            self.write_table(sign + "voxels.txt", [[x if sign == "positive" else SIZE[0] - 1 - x, 4, 3] for x in (6, 12)])
+            self.run_stored(sign, "simple", "--simple", "-x", self.path(sign + "voxels.txt"), "-l", "--opd", "-P", "40")
         self.compare_folders("network")
+        for x in (6, 12):
+            os.rename(self.path(f"negativesimple/fdt_paths_{SIZE[0] - 1 - x}_4_3.nii.gz"), self.path(f"negativesimple/{x}.nii.gz"))
+            os.rename(self.path(f"positivesimple/fdt_paths_{x}_4_3.nii.gz"), self.path(f"positivesimple/{x}.nii.gz"))
+        self.assertEqual(self.compare_folders("simple"), ["12.nii.gz", "6.nii.gz"])
+
+    def write_table(self, name, rows):
+        np.savetxt(self.path(name), rows, fmt="%g")
 
     def test_seeds_may_be_stored_with_another_sign_than_the_samples(self):
-        np.savetxt(self.path("identity.mat"), np.eye(4))
+        self.write_table("identity.mat", np.eye(4))
         found = []
         for sign in SIGNS:
             folder, mask = self.store_samples(sign)
