@@ -28,7 +28,7 @@ struct probtrackx2_request : track_request {
   std::string dir = "logdir", file_name = "fdt_paths";
   bool force_dir = false;
   bool density = false, distance_corrected = false, mean_lengths = false, to_targets = false;
-  bool target_text = false, saved_paths = false;
+  bool target_text = false, target_densities = false, saved_paths = false;
   bool simple = false;  ///< the seeds are voxels, listed in a text file
   bool matrix_of_seeds = false, matrix_of_mask = false, matrix_of_pairs = false;  ///< FSL's matrices 1, 2, 3
   std::string mask2, mask3, columns3;  ///< masks of the matrices 2 and 3; "" for none
@@ -54,6 +54,8 @@ void check_probtrackx2(const probtrackx2_request& r, const given_options&) {
   if (r.to_targets != !r.targets.empty()) option::refuse("probtrackx2: give --os2t and --targetmasks together");
   if (r.simple && (!r.connectome.empty() || r.to_targets || r.matrix_of_seeds || r.matrix_of_mask || r.matrix_of_pairs))
     option::refuse("probtrackx2: --simple has no --network, --os2t and --omatrix1, 2, 3; give a mask of the seeds");
+  if (r.target_densities && r.distance_corrected)
+    option::refuse("probtrackx2: --otargetpaths has no --pd; run the command without --pd for its densities");
   if (r.saved_paths && !r.paths.empty()) option::refuse("probtrackx2: give --savepaths or --paths, not both");
   if (r.matrix_of_mask != !r.mask2.empty()) option::refuse("probtrackx2: give --omatrix2 and --target2 together");
   if (r.matrix_of_pairs != !r.mask3.empty()) option::refuse("probtrackx2: give --omatrix3 and --target3 together");
@@ -106,6 +108,9 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
                 &T::target_text,
                 {.text = "also write this as text, one row per seed voxel: matrix_seeds_to_all_targets",
                  .needs = "os2t"}},
+               {"otargetpaths",
+                &T::target_densities,
+                {.text = "also write a density of the streamlines to each target: target_paths_NAME", .needs = "os2t"}},
                {"simple",
                 &T::simple,
                 {"the seeds are a text file with the voxel x y z of one seed per line; write a density of each: "
@@ -175,6 +180,7 @@ void check_grids(const track_request& r) {
 }
 
 std::string densities_file(const std::string& folder) { return folder + "/voxherd_simple.h5"; }
+std::string target_paths_file(const std::string& folder) { return folder + "/voxherd_target_paths.h5"; }
 std::string paths_file(const std::string& folder) { return folder + "/voxherd_paths.h5"; }
 
 std::string matrix_file(const std::string& folder, int number) {
@@ -225,6 +231,7 @@ track_request make_track_request(const probtrackx2_request& request, const std::
   r.max_angle_degrees = angle_degrees(request.min_cosine);
   r.lengths = request.distance_corrected || request.mean_lengths;
   add_matrices(request, folder, r);
+  if (request.target_densities) r.target_paths = target_paths_file(folder);
   if (request.saved_paths) {
     r.paths = paths_file(folder);
     r.max_paths = 100'000'000;  // all
@@ -271,7 +278,9 @@ void write_folder(session& s, const probtrackx2_request& request, const track_re
                              request.local_directions};
   if (request.saved_paths) wanted.paths = track.paths;
   if (request.simple) wanted.densities = track.matrix2;
-  if (request.target_text)
+  wanted.target_paths = track.target_paths;
+  wanted.has_target_text = request.target_text;
+  if (request.target_text || request.target_densities)
     for (const std::string& path : track.targets) wanted.targets.push_back(image_name(path));
   export_folder(s, settings, [&](const result_volumes& result) {
     if (request.simple || request.target_text) wanted.seeds = list_seed_voxels(track, result.grid());

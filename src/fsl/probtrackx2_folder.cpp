@@ -50,7 +50,7 @@ void add_target_images(const result_volumes& result, const probtrackx2_outputs& 
 
 /// matrix_seeds_to_all_targets, of the values in the images seeds_to_NAME.
 void add_target_texts(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {
-  if (wanted.targets.empty()) return;
+  if (!wanted.has_target_text) return;
   const std::size_t columns = wanted.targets.size();
   constant values, lengths;
   values.shape = lengths.shape = {wanted.seeds.size(), columns};
@@ -103,54 +103,80 @@ void write_saved_paths(const std::string& streamlines, const std::string& path) 
   file.finish();
 }
 
-/// Densities of single seeds.
-struct seed_densities {
-  explicit seed_densities(const std::string& file) {
+/// Densities, the rows of a sparse matrix whose columns are voxels.
+struct sparse_densities {
+  explicit sparse_densities(const std::string& file) {
     const result_reader result(file);
-    seeds = result.item_voxels();
+    items = result.item_voxels();
     begin = result.point_offsets();
     for (const constant& c : result.constants())
       if (c.group == "matrix" && c.name == "column_voxel") voxels.assign(c.values.begin(), c.values.end());
     column = result.read_rows<std::uint32_t>("column", 0, begin.back());
-    count = result.read_rows<std::uint32_t>("count", 0, begin.back());
-    if (result.has("length_sum")) length_sum = result.read_rows<double>("length_sum", 0, begin.back());
+    if (result.output("count").type == element_type::uint64) {
+      count = read<std::uint64_t>(result, "count");
+    } else {
+      count = read<std::uint32_t>(result, "count");
+    }
+    if (result.has("length_sum")) length_sum = read<double>(result, "length_sum");
   }
 
-  /// Calls use(voxel, entry) for the voxels that streamlines of a seed voxel visit.
-  template <class Use>
-  void for_each(std::uint64_t seed, const Use& use) const {
-    const auto row = static_cast<std::size_t>(std::find(seeds.begin(), seeds.end(), seed) - seeds.begin());
-    if (row == seeds.size()) return;  // has no samples
-    for (std::uint64_t i = begin[row]; i < begin[row + 1]; ++i) use(voxels[column[i]], i);
+  template <class T>
+  std::vector<double> read(const result_reader& result, const char* name) const {
+    const std::vector<T> values = result.read_rows<T>(name, 0, begin.back());
+    return {values.begin(), values.end()};
   }
 
-  std::vector<std::uint64_t> seeds, begin, voxels;
-  std::vector<std::uint32_t> column, count;
-  std::vector<double> length_sum;
+  /// An image of row `row`, zero if there is none.
+  template <class Value>
+  std::vector<float> volume(std::size_t row, std::size_t size, const Value& value) const {
+    std::vector<float> image(size);
+    if (row + 1 < begin.size())
+      for (std::uint64_t i = begin[row]; i < begin[row + 1]; ++i)
+        image[voxels[column[i]]] = static_cast<float>(value(*this, i));
+    return image;
+  }
+
+  std::vector<std::uint64_t> items, begin, voxels;
+  std::vector<std::uint32_t> column;
+  std::vector<double> count, length_sum;
 };
 
-/// NAME_X_Y_Z and NAME_X_Y_Z_lengths of each seed.
-void add_seed_densities(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {
-  const auto all = std::make_shared<seed_densities>(wanted.densities);
-  const auto add = [&](std::uint64_t seed, const char* end, const auto& value) {
-    const vector3 at = voxel_position(result.grid(), seed);
-    plan.images.push_back(
-        map_image(result, "density", fmt::format("{}_{}_{}_{}{}.nii.gz", wanted.name, at[0], at[1], at[2], end)));
-    plan.images.back().make = [all, seed, value](const result_volumes& r, const volume_sink& sink) {
-      std::vector<float> volume(r.grid().voxel_count());
-      all->for_each(seed, [&](std::uint64_t v, std::uint64_t i) { volume[v] = static_cast<float>(value(*all, i)); });
-      sink(volume);
-    };
+template <class Value>
+void add_sparse_density(const result_volumes& result, const std::shared_ptr<sparse_densities>& all, std::size_t row,
+                        const std::string& name, const Value& value, export_plan& plan) {
+  plan.images.push_back(map_image(result, "density", name + ".nii.gz"));
+  plan.images.back().make = [all, row, value](const result_volumes& r, const volume_sink& sink) {
+    sink(all->volume(row, r.grid().voxel_count(), value));
   };
+}
+
+double count_at(const sparse_densities& d, std::uint64_t i) { return d.count[i]; }
+
+/// NAME_X_Y_Z and NAME_X_Y_Z_lengths of each seed; zero where it has no samples.
+void add_seed_densities(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {
+  const auto sum = [](const sparse_densities& d, std::uint64_t i) { return d.length_sum[i]; };
+  const auto mean = [](const sparse_densities& d, std::uint64_t i) { return d.length_sum[i] / d.count[i]; };
+  const auto all = std::make_shared<sparse_densities>(wanted.densities);
   for (const std::uint64_t seed : wanted.seeds) {
+    const vector3 at = voxel_position(result.grid(), seed);
+    const std::string name = fmt::format("{}_{}_{}_{}", wanted.name, at[0], at[1], at[2]);
+    const auto row =
+        static_cast<std::size_t>(std::find(all->items.begin(), all->items.end(), seed) - all->items.begin());
     if (wanted.distance_corrected) {
-      add(seed, "", [](const seed_densities& d, std::uint64_t i) { return d.length_sum[i]; });
+      add_sparse_density(result, all, row, name, sum, plan);
     } else {
-      add(seed, "", [](const seed_densities& d, std::uint64_t i) { return d.count[i]; });
+      add_sparse_density(result, all, row, name, count_at, plan);
     }
-    if (wanted.lengths)
-      add(seed, "_lengths", [](const seed_densities& d, std::uint64_t i) { return d.length_sum[i] / d.count[i]; });
+    if (wanted.lengths) add_sparse_density(result, all, row, name + "_lengths", mean, plan);
   }
+}
+
+/// target_paths_NAME.
+void add_target_densities(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {
+  if (wanted.target_paths.empty()) return;
+  const auto all = std::make_shared<sparse_densities>(wanted.target_paths);
+  for (std::size_t t = 0; t < wanted.targets.size(); ++t)
+    add_sparse_density(result, all, t, "target_paths_" + wanted.targets[t], count_at, plan);
 }
 
 }  // namespace
@@ -179,6 +205,7 @@ export_plan plan_probtrackx2_folder(const result_volumes& result, const probtrac
   if (wanted.directions) plan.images.push_back(map_image(result, "local_direction", wanted.name + "_localdir.nii.gz"));
   add_target_images(result, wanted, plan);
   add_target_texts(result, wanted, plan);
+  add_target_densities(result, wanted, plan);
   if (wanted.lengths) plan.images.push_back(map_image(result, "mean_length", wanted.name + "_lengths.nii.gz"));
   if (const constant* counts = find_constant(constants, "connectome", "count"))
     plan.texts.push_back({"fdt_network_matrix", matrix_text(*counts)});

@@ -79,7 +79,7 @@ constexpr flag flags[] = {
   {"--fopd", "", meaning::unsupported, "it counts on surfaces; for a mask, multiply the density by it"},
   {"--savepaths", "", meaning::given, "--savepaths"},
   {"--s2tastext", "", meaning::given, "--s2tastext"},
-  {"--otargetpaths", "", meaning::unsupported, "densities by target are not written; use --waypoints"},
+  {"--otargetpaths", "", meaning::given, "--otargetpaths"},
   {"--omatrix4", "", meaning::unsupported, no_matrix4},
   {"--target4", "", meaning::unsupported, no_matrix4},
   {"--colmask4", "", meaning::unsupported, no_matrix4},
@@ -173,7 +173,7 @@ class translator {
   bool has_effect(const flag& f) const {
     if (f.kind == meaning::no_difference || f.kind == meaning::no_difference_value) return false;
     if (f.fsl == "--waycond" || f.fsl == "--wayorder" || f.fsl == "--onewaycondition") return has("--waypoints");
-    if (f.fsl == "--s2tastext") return has("--os2t");
+    if (f.fsl == "--s2tastext" || f.fsl == "--otargetpaths") return has("--os2t");
     if (f.fsl == "--distthresh1") return has("--omatrix1");
     if (f.fsl == "--distthresh3") return has("--omatrix3");
     if (f.fsl == "--forcefirststep") return has("--avoid") || has("--stop");

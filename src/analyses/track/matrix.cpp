@@ -20,13 +20,6 @@ seed_matrix make_matrix1(const std::string& file, const track_inputs& in) {
   return m;
 }
 
-/// Its columns are all voxels that streamlines can reach.
-seed_matrix make_density_matrix(const std::string& file, const track_inputs& in) {
-  seed_matrix m{2, file, in.space.grid, in.place_voxels, {}};
-  std::sort(m.voxels.begin(), m.voxels.end());
-  return m;
-}
-
 using row_outputs = matrix_outputs<element_type::uint32>;
 
 /// Items are seeds, the rows of the matrix; all streamlines of a seed are drawn at once.
@@ -167,6 +160,12 @@ class size_collector {
 
 }  // namespace
 
+seed_matrix make_density_matrix(int number, const std::string& file, const track_inputs& in) {
+  seed_matrix m{number, file, in.space.grid, in.place_voxels, {}};
+  std::sort(m.voxels.begin(), m.voxels.end());
+  return m;
+}
+
 seed_matrix make_mask_matrix(int number, const std::string& file, const std::string& mask) {
   seed_matrix m{number, file, fsl_grid(read_nifti_header(mask).grid), {}, {}};
   m.voxels = read_labels(mask, m.grid, label_kind::mask).voxels_with({});
@@ -197,6 +196,7 @@ track::column_grid seed_matrix::view(const track_space& space) const {
   view.column = column.data();
   view.columns = static_cast<std::uint32_t>(voxels.size());
   view.square = number == 1;
+  view.after_start = after_start;
   for (std::size_t d = 0; d < 3; ++d) view.size[d] = static_cast<std::int32_t>(grid.size[d]);
   view.to_voxel = (number == 1 ? space.to_seeds : product(space.to_seeds, map_by_world(space.grid, grid))).rounded();
   return view;
@@ -209,7 +209,7 @@ std::vector<seed_matrix> make_seed_matrices(const session& s, const track_reques
     all.back().min_total = to_steps(request.matrix_min_length_mm, in);
   }
   if (request.densities_by_seed) {
-    all.push_back(make_density_matrix(request.matrix2, in));
+    all.push_back(make_density_matrix(2, request.matrix2, in));
   } else if (!request.matrix2.empty()) {
     s.agree([&] {
       all.push_back(make_mask_matrix(2, request.matrix2, request.target2));

@@ -56,8 +56,9 @@ exit_status run_track(session& s, const track_request& request) {
   if (!request.tracts.empty()) return run_tracts(s, request, std::move(how), d);
   track_inputs in = read_track_inputs(s, request);
   const std::vector<seed_matrix> matrices = make_seed_matrices(s, request, in);
-  pair_matrix pairs;
+  pair_matrix pairs, target_pairs;
   if (!request.matrix3.empty()) pairs = make_pair_matrix(s, request, in);
+  if (!request.target_paths.empty()) target_pairs = make_target_matrix(request.target_paths, in);
   how.configuration = in.configuration;
   how.provenance["inputs"] = in.provenance;
 
@@ -79,6 +80,7 @@ exit_status run_track(session& s, const track_request& request) {
   if (in.max_kept > 0) add_streamline_steps(s, request.paths, kept, in, d, steps);
   for (const seed_matrix& m : matrices) add_matrix_steps(s, m, in, d, steps);
   if (!request.matrix3.empty()) add_pair_steps(s, pairs, in, d, steps);
+  if (!request.target_paths.empty()) add_pair_steps(s, target_pairs, in, d, steps);
   steps.known_result("maps", [&] {
     known_result result{"track", in.space.grid.in_file(), voxels, {}, {}};
     s.on_root([&] {

@@ -7,6 +7,7 @@ import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE
 from toy_jobs import VOXHERD, voxherd
 from track_reference_test import z_values
+from track_streamlines_test import read
 from track_test import SIZE, TrackJobs, constants, maps
 
 DATA = os.path.join(os.environ.get("VOXHERD_DATA", ""), "track_reference")
@@ -197,21 +198,52 @@ class Folder(Probtrackx2Jobs):
         plain = self.trace("plain", "-x", seeds, "-P", "5", "--opd", "--s2tastext")  # has no effect, as in FSL
         self.assertNotIn("matrix_seeds_to_all_targets", os.listdir(plain))
 
-    def test_saved_paths_are_those_of_the_density(self):
-        seeds = self.mask("seeds", np.s_[10, 3:6, 3])
-        folder = self.trace("paths", "-x", seeds, "-P", "30", "--savepaths", "--opd", "--sampvox=.7")
-        paths = []
+    def read_paths(self, folder):
+        paths, counts = [], []
         with open(f"{folder}/saved_paths.txt") as file:
             for line in file:
                 if line.startswith("# "):
+                    counts.append(int(line[2:]))
                     paths.append([])
-                    count = int(line[2:])
                 else:
                     paths[-1].append([float(word) for word in line.split()])
-                    self.assertLessEqual(len(paths[-1]), count)
+        self.assertEqual([len(path) for path in paths], counts)
+        return [np.array(path) for path in paths]
+
+    def test_densities_to_targets_are_those_of_the_streamlines_that_reach_them(self):
+        try:
+            import nibabel  # noqa: F401
+        except ImportError:
+            self.skipTest("no nibabel")
+        samples, seeds = self.scattered(), self.mask("seeds", np.s_[10:13, 3:6, 3])
+        masks = {"left": np.s_[13:18, 5, :], "right": np.s_[6:9, :4, :], "seeded": np.s_[11, 4, 3]}
+        targets = self.text_list("targets.txt", *(self.mask(name, box) for name, box in masks.items()))
+        rc, output = self.call("-s", f"{samples}/merged", "-m", f"{samples}/nodif_brain_mask", "-x", seeds, "-P", "40", "--os2t",
+                               f"--targetmasks={targets}", "--otargetpaths", "--savepaths", "--sampvox=.7", "--steplength=1.1",
+                               f"--avoid={self.mask('avoid', np.s_[:, 7, :])}", f"--dir={self.path('out')}", ranks=2)
+        self.assertEqual(rc, 0, output)
+        expected = {name: np.zeros(SIZE) for name in masks}
+        values, lines = read(self.path("out/voxherd_paths.h5"))
+        for line, halves in zip(lines, values["halves"]):
+            voxels = np.floor(line / 2 + .5).astype(int)
+            reached = np.delete(voxels, int(round(halves[0] / 1.1)), axis=0)  # the start reaches no target
+            for name, box in masks.items():
+                inside = np.zeros(SIZE, dtype=bool)
+                inside[box] = True
+                if inside[tuple(reached.T)].any():
+                    for voxel in set(map(tuple, voxels)):
+                        expected[name][voxel] += 1
+        for name in masks:
+            self.assertGreater(expected[name].max(), 10, name)
+            np.testing.assert_array_equal(self.image(self.path(f"out/target_paths_{name}.nii.gz")), expected[name], name)
+
+    def test_saved_paths_are_those_of_the_density(self):
+        seeds = self.mask("seeds", np.s_[10, 3:6, 3])
+        folder = self.trace("paths", "-x", seeds, "-P", "30", "--savepaths", "--opd", "--sampvox=.7")
+        paths = self.read_paths(folder)
         self.assertEqual(len(paths), 90)
         density = np.zeros(SIZE)
-        for path in map(np.array, paths):
+        for path in paths:
             again = np.flatnonzero((path[1:] == path[0]).all(1)) + 1
             self.assertEqual(len(again), 1)  # the second half begins at the seed, too
             steps = np.delete(np.diff(path[:, 0]), again - 1)
@@ -391,7 +423,7 @@ class Errors(Probtrackx2Jobs):
         self.assertFalse(os.path.exists(self.path("refused")))
 
     def test_options_that_are_not_offered_name_the_reason(self):
-        for option in ("--omatrix4", "--otargetpaths", "--fopd"):
+        for option in ("--omatrix4", "--fopd"):
             self.refuse(USAGE, f"{option.split('=')[0]} is not supported: ", "--opd", option)
         self.refuse(USAGE, "--nosuch", "--opd", "--nosuch")
         for options in (("--xfm=warp.nii.gz",), ("--xfm=warp.nii.gz", "--invxfm=a.mat")):
@@ -408,6 +440,9 @@ class Errors(Probtrackx2Jobs):
         self.refuse(USAGE, "--ordered has no meaning with --include-rule or", "--opd", f"--waypoints={seeds}", "--wayorder", "--waycond=OR")
         self.refuse(USAGE, "at least two masks", "--network")
         self.refuse(USAGE, "give --os2t and --targetmasks together", "--opd", "--os2t")
+        targets = "--os2t", f"--targetmasks={self.text_list('t.txt', seeds, self.mask('other', np.s_[9:11, 4, 3]))}", "--otargetpaths"
+        self.refuse(USAGE, "--otargetpaths has no --pd", *targets, "--pd")
+        self.refuse(BAD_DATA, "the targets seeds and other overlap; run the command for each", *targets)
         for number in (2, 3):
             self.refuse(USAGE, f"give --omatrix{number} and --target{number} together", "--opd", f"--omatrix{number}")
         self.refuse(USAGE, "--lrtarget3 has no meaning without --omatrix3", "--opd", f"--lrtarget3={seeds}")

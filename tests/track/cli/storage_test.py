@@ -83,7 +83,7 @@ class Storage(StoredJobs):
             left, right = self.store_box(sign, "left", np.s_[6:9, :, :]), self.store_box(sign, "right", np.s_[15, :, :])
             folder = self.run_stored(
                 sign, "tract", "-x", seeds, "-l", "--opd", "--ompl", "--sampvox=1", "--randfib=1", "-P", "60", "--opathdir", "--os2t",
-                f"--targetmasks={self.text_list(sign + 'targets.txt', left, right)}", "--s2tastext", "--savepaths",
+                f"--targetmasks={self.text_list(sign + 'targets.txt', left, right)}", "--s2tastext", "--otargetpaths", "--savepaths",
                 f"--waypoints={self.store_box(sign, 'way', np.s_[9:, 4, :])}", f"--avoid={self.store_box(sign, 'avoid', np.s_[3, 1, :])}",
                 f"--stop={self.store_box(sign, 'stop', np.s_[20, :, :])}", "--omatrix1", "--omatrix2",
                 f"--target2={self.store_box(sign, 'coarse', np.s_[1:, :, :], size=(8, 3, 4))}", "--omatrix3",
@@ -92,7 +92,7 @@ class Storage(StoredJobs):
             first = np.loadtxt(f"{folder}/coords_for_fdt_matrix1")[0, :3]
             np.testing.assert_array_equal(first, [10 if sign == "negative" else 13, 3, 3])
         names = self.compare_folders("tract")
-        for name in ("matrix_seeds_to_all_targets_lengths", "saved_paths.txt", "fdt_matrix3_lengths.dot", "fdt_paths_localdir.nii.gz",
+        for name in ("matrix_seeds_to_all_targets_lengths", "saved_paths.txt", "target_paths_left.nii.gz", "fdt_matrix3_lengths.dot", "fdt_paths_localdir.nii.gz",
                      "lookup_tractspace_fdt_matrix2.nii.gz", "tract_space_coords_for_fdt_matrix3", "seeds_to_left_lengths.nii.gz"):
             self.assertIn(name, names)
 
