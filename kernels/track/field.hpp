@@ -27,7 +27,8 @@ struct column_grid {
   point_map to_voxel;                    ///< from voxels of the samples' image
   const std::int32_t* column = nullptr;  ///< (nz, ny, nx): number of the voxel's column; -1: none
   std::uint32_t columns = 0;
-  bool square = false;  ///< column i is seed i; it is not counted in its own row
+  bool square = false;       ///< column i is seed i; it is not counted in its own row
+  bool after_start = false;  ///< the seed itself is not a point in a column
 
   /// The column of a point in voxels of the samples' image; -1: none.
   VOXHERD_FUNCTION std::int32_t find(const float (&p)[3]) const {
@@ -89,8 +90,7 @@ struct sparse_rows {
   std::vector<std::uint64_t> steps;  ///< sum of the lengths from the seed
 };
 
-/// A direction on the image's axes, the first one negated if the determinant of the voxel-to-world matrix is positive
-/// (FSL's bvec frame); in units of 1 / direction_unit.
+/// A direction on the axes of the samples' image in FSL's storage (FSL's bvec frame); in units of 1 / direction_unit.
 struct direction {
   std::int32_t x = 0, y = 0, z = 0;
   VOXHERD_FUNCTION direction operator-() const { return {-x, -y, -z}; }

@@ -36,7 +36,7 @@ constexpr int max_exit_masks = 32;
 /// decision never depends on rounding.
 struct walk_settings {
   std::int32_t samples = 1, fibres = 1;
-  float step_voxels[3] = {};    ///< along each image axis, of a step in direction 1 / direction_unit; negative: flipped
+  float step_voxels[3] = {};    ///< along each image axis, of a step in direction 1 / direction_unit
   float radius_voxels[3] = {};  ///< radius of the ball around the seed's centre in which streamlines start
   bool random_start = false;
   std::int32_t min_dot = 0;        ///< the product of two directions in turn must be larger, whatever its sign

@@ -269,7 +269,7 @@ class visit_counter {
   }
 
   VOXHERD_FUNCTION void visit_columns(std::int32_t point, const float (&position)[3]) {
-    visit_column(field_->matrix.find(position), 0, point, last_column_);
+    if (point > 0 || !field_->matrix.after_start) visit_column(field_->matrix.find(position), 0, point, last_column_);
     if (field_->pair_columns.columns > 0)
       visit_column(field_->pair_columns.find(position), field_->matrix.columns, point, last_pair_column_);
   }

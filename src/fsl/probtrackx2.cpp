@@ -14,6 +14,7 @@
 #include "src/fsl/probtrackx2.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/scan/image_checks.hpp"
 
 namespace voxherd {
 
@@ -27,6 +28,8 @@ struct probtrackx2_request : track_request {
   std::string dir = "logdir", file_name = "fdt_paths";
   bool force_dir = false;
   bool density = false, distance_corrected = false, mean_lengths = false, to_targets = false;
+  bool target_text = false, target_densities = false, saved_paths = false;
+  bool simple = false;  ///< the seeds are voxels, listed in a text file
   bool matrix_of_seeds = false, matrix_of_mask = false, matrix_of_pairs = false;  ///< FSL's matrices 1, 2, 3
   std::string mask2, mask3, columns3;  ///< masks of the matrices 2 and 3; "" for none
   double min_length1_mm = 0, min_length3_mm = 0;
@@ -49,6 +52,11 @@ void check_probtrackx2(const probtrackx2_request& r, const given_options&) {
   if (!r.inverse_transform.empty() && r.transform.empty())
     option::refuse("probtrackx2: --invxfm has no meaning without --xfm");
   if (r.to_targets != !r.targets.empty()) option::refuse("probtrackx2: give --os2t and --targetmasks together");
+  if (r.simple && (!r.connectome.empty() || r.to_targets || r.matrix_of_seeds || r.matrix_of_mask || r.matrix_of_pairs))
+    option::refuse("probtrackx2: --simple has no --network, --os2t and --omatrix1, 2, 3; give a mask of the seeds");
+  if (r.target_densities && r.distance_corrected)
+    option::refuse("probtrackx2: --otargetpaths has no --pd; run the command without --pd for its densities");
+  if (r.saved_paths && !r.paths.empty()) option::refuse("probtrackx2: give --savepaths or --paths, not both");
   if (r.matrix_of_mask != !r.mask2.empty()) option::refuse("probtrackx2: give --omatrix2 and --target2 together");
   if (r.matrix_of_pairs != !r.mask3.empty()) option::refuse("probtrackx2: give --omatrix3 and --target3 together");
   if (!r.matrix_of_pairs && !r.columns3.empty())
@@ -96,6 +104,18 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
                 {.text = "name of the density (FSL's --out)", .value = "NAME"}},
                {"opd", &T::density, {"write the density of streamlines"}},
                {"os2t", &T::to_targets, {"write an image of the seed voxels for each of --targets: seeds_to_NAME"}},
+               {"s2tastext",
+                &T::target_text,
+                {.text = "also write this as text, one row per seed voxel: matrix_seeds_to_all_targets",
+                 .needs = "os2t"}},
+               {"otargetpaths",
+                &T::target_densities,
+                {.text = "also write a density of the streamlines to each target: target_paths_NAME", .needs = "os2t"}},
+               {"simple",
+                &T::simple,
+                {"the seeds are a text file with the voxel x y z of one seed per line; write a density of each: "
+                 "NAME_X_Y_Z"}},
+               {"savepaths", &T::saved_paths, {"write the points of all accepted streamlines: saved_paths.txt"}},
                {"pd",
                 &T::distance_corrected,
                 {"write it with distance correction: times the mean length of the paths"}},
@@ -119,7 +139,10 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
                 &T::min_length3_mm,
                 range{0, 100000},
                 {.text = "shorter streamlines are not counted in --omatrix3", .unit = "mm"}},
-               {"invxfm", &T::inverse_transform, text_kind::file, {"inverse of the matrix of --xfm; not read"}},
+               {"invxfm",
+                &T::inverse_transform,
+                text_kind::file,
+                {"not read: the matrix of --xfm is inverted, as FSL does"}},
                {"no-difference",
                 &T::no_difference,
                 text_kind::any,
@@ -132,7 +155,7 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
 /// not in the world's.
 std::string find_reference(const track_request& r) {
   if (!r.reference.empty()) return r.reference;
-  if (r.transform.empty()) return r.mask;
+  if (r.transform.empty() || r.seeds_are_voxels) return r.mask;
   return r.connectome.empty() ? r.seed_image.front() : r.connectome.front();
 }
 
@@ -145,6 +168,7 @@ void check_grids(const track_request& r) {
   for (const auto* paths :
        {&r.seed_image, &r.connectome, &r.excludes, &r.stop, &r.walk_through_stop, &r.includes, &r.targets})
     for (const std::string& path : *paths) {
+      if (paths == &r.seed_image && r.seeds_are_voxels) continue;
       const auto &found = read_nifti_header(path).grid.size, &expected = first.grid.size;
       if (found != expected)
         throw failure(exit_status::bad_data,
@@ -154,6 +178,10 @@ void check_grids(const track_request& r) {
                                   printable(first.path)));
     }
 }
+
+std::string densities_file(const std::string& folder) { return folder + "/voxherd_simple.h5"; }
+std::string target_paths_file(const std::string& folder) { return folder + "/voxherd_target_paths.h5"; }
+std::string paths_file(const std::string& folder) { return folder + "/voxherd_paths.h5"; }
 
 std::string matrix_file(const std::string& folder, int number) {
   return fmt::format("{}/voxherd_matrix{}.h5", folder, number);
@@ -186,7 +214,11 @@ track_request make_track_request(const probtrackx2_request& request, const std::
   track_request r = request;
   // XTRACT passes --ordered with one mask too.
   if (r.ordered && find_mask_files(r.includes, "include").size() < 2) r.ordered = false;
-  if (!request.inverse_transform.empty()) refuse_warp("invxfm", request.inverse_transform);
+  if (request.simple) {
+    r.seeds_are_voxels = r.densities_by_seed = true;
+    r.matrix2 = densities_file(folder);
+    if (r.reference.empty() && !r.transform.empty()) r.reference = r.mask;
+  }
   r = with_mask_files(r);
   if (r.connectome.size() == 1)
     option::refuse(
@@ -199,6 +231,11 @@ track_request make_track_request(const probtrackx2_request& request, const std::
   r.max_angle_degrees = angle_degrees(request.min_cosine);
   r.lengths = request.distance_corrected || request.mean_lengths;
   add_matrices(request, folder, r);
+  if (request.target_densities) r.target_paths = target_paths_file(folder);
+  if (request.saved_paths) {
+    r.paths = paths_file(folder);
+    r.max_paths = 100'000'000;  // all
+  }
   r.run.out = folder + "/" + result_name;
   r.run.overwrite = r.run.overwrite || (request.force_dir && !r.run.resume);
   return r;
@@ -214,6 +251,21 @@ std::string choose_folder(const probtrackx2_request& request) {
   return folder;
 }
 
+/// The seed voxels, also those without samples, as the result numbers them and in FSL's order.
+std::vector<std::uint64_t> list_seed_voxels(const track_request& r, const image_grid& of_result) {
+  const fsl_grid grid(of_result);
+  std::vector<std::int32_t> inside(grid.voxel_count());
+  for (const std::string& path : r.seed_image) {
+    const label_image mask =
+        r.seeds_are_voxels ? read_voxel_list(path, grid) : read_labels(path, grid, label_kind::mask);
+    std::transform(inside.begin(), inside.end(), mask.label.begin(), inside.begin(), std::plus<>());
+  }
+  std::vector<std::uint64_t> voxels;
+  for (std::uint64_t v = 0; v < inside.size(); ++v)
+    if (inside[v] > 0) voxels.push_back(grid.turned(v));
+  return voxels;
+}
+
 void write_folder(session& s, const probtrackx2_request& request, const track_request& track,
                   const std::string& folder) {
   export_settings settings;
@@ -222,13 +274,23 @@ void write_folder(session& s, const probtrackx2_request& request, const track_re
   settings.overwrite = true;  // the result is new
   settings.quiet = request.run.quiet;
   settings.threads = export_threads(s, request.run.threads);
-  const probtrackx2_outputs wanted{request.file_name, request.density, request.distance_corrected, request.mean_lengths,
-                                   request.local_directions};
-  export_folder(s, settings, [&](const result_volumes& result) { return plan_probtrackx2_folder(result, wanted); });
+  probtrackx2_outputs wanted{request.file_name, request.density, request.distance_corrected, request.mean_lengths,
+                             request.local_directions};
+  if (request.saved_paths) wanted.paths = track.paths;
+  if (request.simple) wanted.densities = track.matrix2;
+  wanted.target_paths = track.target_paths;
+  wanted.has_target_text = request.target_text;
+  if (request.target_text || request.target_densities)
+    for (const std::string& path : track.targets) wanted.targets.push_back(image_name(path));
+  export_folder(s, settings, [&](const result_volumes& result) {
+    if (request.simple || request.target_text) wanted.seeds = list_seed_voxels(track, result.grid());
+    return plan_probtrackx2_folder(result, wanted);
+  });
   s.on_root([&] {
     for (const std::string& matrix : {track.matrix1, track.matrix2, track.matrix3}) {
       settings.result = matrix;
-      if (!matrix.empty()) write_matrix_folder(settings, {request.distance_corrected, request.mean_lengths});
+      if (!matrix.empty() && !request.simple)
+        write_matrix_folder(settings, {request.distance_corrected, request.mean_lengths});
     }
   });
   spdlog::info("{} written", folder);
@@ -246,6 +308,8 @@ bool make_folder(const std::string& folder) {
 
 exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
   log_no_difference(request.no_difference);
+  if (!request.inverse_transform.empty())
+    spdlog::info("--invxfm {}: not read; the matrix of --xfm is inverted", printable(request.inverse_transform));
   std::string folder;
   bool created = false;
   s.on_root([&] {

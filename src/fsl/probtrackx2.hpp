@@ -19,9 +19,16 @@ std::string list_probtrackx2_flags();
 struct probtrackx2_outputs {
   std::string name = "fdt_paths";  ///< name of the density
   bool density = false, distance_corrected = false, lengths = false, directions = false;
+  std::vector<std::string> targets = {};  ///< names; none if no file but the images needs them
+  bool has_target_text = false;           ///< write a text matrix of seeds by targets
+  std::vector<std::uint64_t> seeds = {};  ///< rows of that matrix, or single seeds: linear indices of voxels
+  std::string paths = {};                 ///< result with all streamlines; "" for none
+  std::string densities = {};             ///< result with a density for each seed voxel; "" for none
+  std::string target_paths = {};          ///< result with a density for each target; "" for none
 };
 
-/// The files of probtrackx2: waytotal, the density, its mean lengths, the matrix of a network. `result`: of track.
+/// The files of probtrackx2: waytotal, the density, its mean lengths, the matrix of a network, and what `wanted` names.
+/// `result`: of track.
 export_plan plan_probtrackx2_folder(const result_volumes& result, const probtrackx2_outputs& wanted);
 
 }  // namespace voxherd

@@ -75,11 +75,11 @@ constexpr flag flags[] = {
   {"--distthresh3", "", meaning::value, "--distthresh3"},
   {"--verbose", "-V", meaning::no_difference_value, ""},
   {"--meshspace", "", meaning::no_difference_value, ""},
-  {"--simple", "", meaning::unsupported, "give a mask of the seed voxels with -x"},
-  {"--fopd", "", meaning::unsupported, hidden},
-  {"--savepaths", "", meaning::unsupported, "`voxherd track --paths FILE` stores streamlines, `voxherd export` writes them"},
-  {"--s2tastext", "", meaning::unsupported, "counts by target are written as images"},
-  {"--otargetpaths", "", meaning::unsupported, "densities by target are not written; use --waypoints"},
+  {"--simple", "", meaning::given, "--simple"},
+  {"--fopd", "", meaning::unsupported, "it counts on surfaces; for a mask, multiply the density by it"},
+  {"--savepaths", "", meaning::given, "--savepaths"},
+  {"--s2tastext", "", meaning::given, "--s2tastext"},
+  {"--otargetpaths", "", meaning::given, "--otargetpaths"},
   {"--omatrix4", "", meaning::unsupported, no_matrix4},
   {"--target4", "", meaning::unsupported, no_matrix4},
   {"--colmask4", "", meaning::unsupported, no_matrix4},
@@ -173,6 +173,7 @@ class translator {
   bool has_effect(const flag& f) const {
     if (f.kind == meaning::no_difference || f.kind == meaning::no_difference_value) return false;
     if (f.fsl == "--waycond" || f.fsl == "--wayorder" || f.fsl == "--onewaycondition") return has("--waypoints");
+    if (f.fsl == "--s2tastext" || f.fsl == "--otargetpaths") return has("--os2t");
     if (f.fsl == "--distthresh1") return has("--omatrix1");
     if (f.fsl == "--distthresh3") return has("--omatrix3");
     if (f.fsl == "--forcefirststep") return has("--avoid") || has("--stop");

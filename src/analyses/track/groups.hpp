@@ -62,7 +62,7 @@ class streamline_groups final : public analysis, public divisible_items {
       : inputs_(inputs), device_(d), voxels_(inputs.plan.groups(), no_voxel) {}
 
   std::string name() const override { return "track-groups"; }
-  const image_grid& grid() const override { return inputs_.space.grid; }
+  const image_grid& grid() const override { return inputs_.space.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::vector<output_spec> outputs() const override { return output_specs<group_outputs>(inputs_); }
   std::size_t device_bytes_per_item() const override { return output_bytes_per_item<group_outputs>(inputs_); }
@@ -105,7 +105,7 @@ class tract_groups final : public analysis, public divisible_items {
       : inputs_(inputs), device_(d), voxels_(inputs.groups(), no_voxel) {}
 
   std::string name() const override { return "tract-groups"; }
-  const image_grid& grid() const override { return inputs_.field.space.grid; }
+  const image_grid& grid() const override { return inputs_.field.space.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::vector<output_spec> outputs() const override { return output_specs<tract_group_outputs>(inputs_.field); }
   std::size_t device_bytes_per_item() const override {

@@ -29,7 +29,7 @@ std::string input_name(const std::vector<std::string>& paths, const char* option
 
 /// Sets a bit in the voxels of each mask. `bit`: of the first one; the next masks have the same, or the following bits.
 void set_marks(const std::vector<std::string>& paths, const char* option, std::uint32_t bit, bool own_bits,
-               const image_grid& grid, track_inputs& in) {
+               const fsl_grid& grid, track_inputs& in) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     in.provenance[input_name(paths, option, i)] = fingerprint(paths[i]);
     for (const std::uint64_t v : read_labels(paths[i], grid, label_kind::mask).voxels_with({}))
@@ -46,7 +46,7 @@ track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t r
 }
 
 /// Keeps streamlines out of the voxels outside a mask.
-void apply_mask(const std::string& path, const image_grid& grid, track_inputs& in) {
+void apply_mask(const std::string& path, const fsl_grid& grid, track_inputs& in) {
   in.provenance["mask"] = fingerprint(path);
   const label_image mask = read_labels(path, grid, label_kind::mask);
   for (const std::uint64_t v : in.samples.voxels)
@@ -54,7 +54,7 @@ void apply_mask(const std::string& path, const image_grid& grid, track_inputs& i
 }
 
 /// The regions of a parcellation, or one per mask; without a network all masks are one region.
-label_image read_regions(const std::vector<std::string>& paths, const image_grid& grid, bool network) {
+label_image read_regions(const std::vector<std::string>& paths, const fsl_grid& grid, bool network) {
   if (paths.size() == 1) return read_labels(paths.front(), grid, network ? label_kind::labels : label_kind::mask);
   label_image all{paths.front() + ", ...", std::vector<std::int32_t>(grid.voxel_count()), {}, {}};
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -73,12 +73,13 @@ label_image read_regions(const std::vector<std::string>& paths, const image_grid
 }
 
 /// Seeds of a mask, or of a parcellation's regions one after another; those without samples are left out.
-void read_seeds(const track_request& request, const image_grid& grid, track_inputs& in) {
+void read_seeds(const track_request& request, const fsl_grid& grid, track_inputs& in) {
   const bool network = !request.connectome.empty();
   const std::vector<std::string>& paths = network ? request.connectome : request.seed_image;
   for (std::size_t i = 0; i < paths.size(); ++i)
     in.provenance[input_name(paths, network ? "connectome" : "seed-image", i)] = fingerprint(paths[i]);
-  const label_image image = read_regions(paths, grid, network);
+  const label_image image =
+      request.seeds_are_voxels ? read_voxel_list(paths.front(), grid) : read_regions(paths, grid, network);
   const std::string& path = image.path;
   if (network) in.labels.assign(image.values.begin(), image.values.end());
   if (in.labels.size() > max_regions)
@@ -185,7 +186,7 @@ track_inputs read_track_field(const session& s, const track_request& request, po
   in.lengths = request.lengths;
   in.directions = request.local_directions;
   s.on_root([&] {
-    const image_grid& samples_grid = in.samples.grid;
+    const fsl_grid& samples_grid = in.samples.grid;
     in.space = read_track_space(request, samples_grid, in.provenance);
     refuse_large_image(samples_grid);
     refuse_large_image(in.space.grid);
@@ -206,7 +207,7 @@ track_inputs read_track_field(const session& s, const track_request& request, po
 }
 
 void read_streamline_masks(const track_request& request, track_inputs& in) {
-  const image_grid& grid = in.space.grid;
+  const fsl_grid& grid = in.space.grid;
   set_marks(request.excludes, "exclude", mark::exclude, false, grid, in);
   set_marks(request.stop, "stop", mark::stop, false, grid, in);
   set_marks(request.includes, "include", 1u << mark::first_include, true, grid, in);

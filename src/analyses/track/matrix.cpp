@@ -27,7 +27,7 @@ class matrix_items : public analysis {
  public:
   matrix_items(const seed_matrix& matrix, const track_inputs& in, const device& d);
 
-  const image_grid& grid() const override { return in_.space.grid; }
+  const image_grid& grid() const override { return in_.space.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::size_t device_bytes_per_item() const override;
   std::uint64_t max_items_per_batch() const override;
@@ -108,7 +108,7 @@ class row_runner final : public batch_runner {
 
 matrix_items::matrix_items(const seed_matrix& matrix, const track_inputs& in, const device& d)
     : matrix_(matrix), in_(in), device_(d) {
-  for (const track::seed& s : in.seeds) voxels_.push_back(s.index);
+  for (const track::seed& s : in.seeds) voxels_.push_back(in.space.grid.turned(s.index));
 }
 
 /// A row is dense while it is counted.
@@ -160,8 +160,14 @@ class size_collector {
 
 }  // namespace
 
+seed_matrix make_density_matrix(int number, const std::string& file, const track_inputs& in) {
+  seed_matrix m{number, file, in.space.grid, in.place_voxels, {}};
+  std::sort(m.voxels.begin(), m.voxels.end());
+  return m;
+}
+
 seed_matrix make_mask_matrix(int number, const std::string& file, const std::string& mask) {
-  seed_matrix m{number, file, read_nifti_header(mask).grid, {}, {}};
+  seed_matrix m{number, file, fsl_grid(read_nifti_header(mask).grid), {}, {}};
   m.voxels = read_labels(mask, m.grid, label_kind::mask).voxels_with({});
   return m;
 }
@@ -190,6 +196,7 @@ track::column_grid seed_matrix::view(const track_space& space) const {
   view.column = column.data();
   view.columns = static_cast<std::uint32_t>(voxels.size());
   view.square = number == 1;
+  view.after_start = after_start;
   for (std::size_t d = 0; d < 3; ++d) view.size[d] = static_cast<std::int32_t>(grid.size[d]);
   view.to_voxel = (number == 1 ? space.to_seeds : product(space.to_seeds, map_by_world(space.grid, grid))).rounded();
   return view;
@@ -201,11 +208,14 @@ std::vector<seed_matrix> make_seed_matrices(const session& s, const track_reques
     all.push_back(make_matrix1(request.matrix1, in));
     all.back().min_total = to_steps(request.matrix_min_length_mm, in);
   }
-  if (!request.matrix2.empty())
+  if (request.densities_by_seed) {
+    all.push_back(make_density_matrix(2, request.matrix2, in));
+  } else if (!request.matrix2.empty()) {
     s.agree([&] {
       all.push_back(make_mask_matrix(2, request.matrix2, request.target2));
       in.provenance["target2"] = fingerprint(request.target2);
     });
+  }
   for (seed_matrix& m : all) number_columns(m);
   return all;
 }
@@ -217,9 +227,9 @@ std::vector<constant> matrix_constants(const seed_matrix& matrix) {
   };
   const auto size = [](std::uint64_t n) { return static_cast<double>(n); };
   const auto& n = matrix.grid.size;
-  const auto& affine = matrix.grid.voxel_to_world;
+  const auto& affine = matrix.grid.in_file().voxel_to_world;
   std::vector<double> voxels;
-  for (const std::uint64_t v : matrix.voxels) voxels.push_back(size(v));
+  for (const std::uint64_t v : matrix.voxels) voxels.push_back(size(matrix.grid.turned(v)));
   return {make("number", {1}, {static_cast<double>(matrix.number)}, "1", "FSL's number of the matrix"),
           make("column_voxel", {voxels.size()}, voxels, "1", "linear index of each column's voxel in its image"),
           make("column_image_size", {3}, {size(n[0]), size(n[1]), size(n[2])}, "1", "voxels of this image"),

@@ -16,16 +16,19 @@ namespace voxherd {
 struct seed_matrix {
   int number = 1;                     ///< FSL's
   std::string file;                   ///< where it is written
-  image_grid grid;                    ///< grid of the columns
+  fsl_grid grid;                      ///< grid of the columns
   std::vector<std::uint64_t> voxels;  ///< voxel of each column, linear index in this grid
   std::vector<std::int32_t> column;   ///< column of each voxel of the grid; -1: none
   std::int32_t min_total = 0;         ///< steps of the shortest streamlines that count
+  bool after_start = false;           ///< the seed itself is not a point in a column
   track::column_grid view(const track_space& space) const;
 };
 
 /// Matrices that the request asks for. Collective. Throws failure.
 std::vector<seed_matrix> make_seed_matrices(const session& s, const track_request& request, track_inputs& in);
 
+/// A matrix whose columns are all voxels that streamlines can reach.
+seed_matrix make_density_matrix(int number, const std::string& file, const track_inputs& in);
 /// A matrix whose columns are the voxels of a mask on its own grid, which may be coarser than the samples'.
 seed_matrix make_mask_matrix(int number, const std::string& file, const std::string& mask);
 /// Fills `column` from `voxels`.

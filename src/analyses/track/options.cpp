@@ -182,7 +182,7 @@ track_request with_mask_files(const track_request& request) {
        {std::pair(&r.seed_image, "seed-image"), std::pair(&r.connectome, "connectome"),
         std::pair(&r.excludes, "exclude"), std::pair(&r.stop, "stop"), std::pair(&r.includes, "include"),
         std::pair(&r.walk_through_stop, "walk-through-stop"), std::pair(&r.targets, "targets")})
-    *names = find_mask_files(*names, option);
+    if (names != &r.seed_image || !r.seeds_are_voxels) *names = find_mask_files(*names, option);
   for (auto [name, option] : {std::pair(&r.mask, "mask"), std::pair(&r.reference, "seedref")}) {
     if (name->empty()) continue;
     const std::vector<std::string> images = find_mask_files({*name}, option);
@@ -192,10 +192,15 @@ track_request with_mask_files(const track_request& request) {
   }
   if (!r.transform.empty()) refuse_warp("xfm", r.transform);
   if (r.includes.size() > static_cast<std::size_t>(track::max_includes))
-    refuse(fmt::format("--include is given {} files, expected at most {}", r.includes.size(), track::max_includes));
+    refuse(
+        fmt::format("--include (FSL's --waypoints) is given {} masks, expected at most {}; draw with fewer, or join "
+                    "those of which one is enough in one image",
+                    r.includes.size(), track::max_includes));
   if (r.walk_through_stop.size() > static_cast<std::size_t>(track::max_exit_masks))
-    refuse(fmt::format("--walk-through-stop is given {} files, expected at most {}", r.walk_through_stop.size(),
-                       track::max_exit_masks));
+    refuse(
+        fmt::format("--walk-through-stop (FSL's --wtstop) is given {} masks, expected at most {}; join masks that do "
+                    "not touch in one image",
+                    r.walk_through_stop.size(), track::max_exit_masks));
   if (r.ordered && r.includes.size() < 2)
     refuse(fmt::format("--ordered has no meaning with {} --include; give at least two", r.includes.size()));
   open_all(r);
@@ -212,14 +217,12 @@ const option_table<track_request>& track_options() {
   return table;
 }
 
-track::walk_settings make_walk_settings(const track_request& r, const image_grid& samples, const image_grid& seeds) {
+track::walk_settings make_walk_settings(const track_request& r, const fsl_grid& samples, const fsl_grid& seeds) {
   track::walk_settings how;
   const auto step = static_cast<double>(r.step_mm);
   constexpr double unit = track::direction_unit;
-  // The first axis of the samples' directions may run against that of the image.
-  const bool flipped = determinant(grid_space(samples).axes_mm) > 0;
   for (std::size_t d = 0; d < 3; ++d) {
-    how.step_voxels[d] = static_cast<float>(step / (unit * samples.voxel_size_mm[d]) * (flipped && d == 0 ? -1 : 1));
+    how.step_voxels[d] = static_cast<float>(step / (unit * samples.voxel_size_mm[d]));
     how.radius_voxels[d] = static_cast<float>(r.radius_mm / seeds.voxel_size_mm[d]);
   }
   how.random_start = r.radius_mm > 0;

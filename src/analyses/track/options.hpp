@@ -9,6 +9,7 @@
 #include "kernels/track/settings.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/analyses/common/run_options.hpp"
+#include "src/scan/fsl_grid.hpp"
 
 namespace voxherd {
 
@@ -19,6 +20,7 @@ struct track_request {
   std::string samples, mask;                        ///< files; "" for none
   std::string reference, transform;                 ///< image of the seeds' space, matrix from it to the samples'
   std::vector<std::string> seed_image, connectome;  ///< images, or lists of them
+  bool seeds_are_voxels = false;                    ///< seed_image is a text file: x y z of a voxel per line
   std::string region_names;                         ///< file; "" for none
   std::string tracts, tract_list;                   ///< a folder of protocols, a file; "" for none
   std::uint32_t tract_samples = 1000;
@@ -48,6 +50,8 @@ struct track_request {
   std::string paths;  ///< file; "" for none
   std::uint64_t max_paths = 10000;
   std::string matrix1, matrix2, target2, matrix3, target3, target3_columns;  ///< files; "" for none
+  std::string target_paths;        ///< file for a density of the streamlines to each target; "" for none
+  bool densities_by_seed = false;  ///< the columns of matrix2 are all voxels that streamlines can reach
   double matrix_min_length_mm = 0;
   run_request run;
 };
@@ -64,7 +68,6 @@ void refuse_warp(const char* option, const std::string& path);
 
 /// How streamlines are drawn through samples from the voxels of the seeds' image. `samples` and `fibres` of the
 /// settings are left to the caller.
-track::walk_settings make_walk_settings(const track_request& request, const image_grid& samples,
-                                        const image_grid& seeds);
+track::walk_settings make_walk_settings(const track_request& request, const fsl_grid& samples, const fsl_grid& seeds);
 
 }  // namespace voxherd

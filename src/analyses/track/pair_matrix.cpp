@@ -22,7 +22,7 @@ class pair_items : public analysis {
   pair_items(const pair_matrix& matrix, const track_inputs& in, const device& d)
       : matrix_(matrix), in_(in), device_(d), voxels_(in.plan.groups(), no_voxel) {}
 
-  const image_grid& grid() const override { return in_.space.grid; }
+  const image_grid& grid() const override { return in_.space.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::size_t device_bytes_per_item() const override { return std::size_t{1} << 28; }
   std::uint64_t max_items_per_batch() const override { return 1; }
@@ -242,11 +242,11 @@ class sum_runner final : public batch_runner {
 class pair_rows final : public analysis {
  public:
   pair_rows(const pair_matrix& matrix, const track_inputs& in, const pair_sums& sums)
-      : matrix_(matrix), in_(in), sums_(sums) {}
+      : matrix_(matrix), in_(in), sums_(sums), voxels_(matrix.rows.grid.turned(matrix.rows.voxels)) {}
 
   std::string name() const override { return "track-matrix"; }
-  const image_grid& grid() const override { return matrix_.rows.grid; }
-  const std::vector<std::uint64_t>& item_voxels() const override { return matrix_.rows.voxels; }
+  const image_grid& grid() const override { return matrix_.rows.grid.in_file(); }
+  const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::vector<output_spec> outputs() const override { return output_specs<sum_outputs>(in_); }
   std::vector<constant> constants() const override { return matrix_constants(matrix_.column_mask()); }
   std::vector<std::uint64_t> point_offsets() const override { return sums_.offsets; }
@@ -257,6 +257,7 @@ class pair_rows final : public analysis {
   const pair_matrix& matrix_;
   const track_inputs& in_;
   const pair_sums& sums_;
+  std::vector<std::uint64_t> voxels_;
 };
 
 /// Every rank has the sums, since each writes a part of the rows.
@@ -285,22 +286,43 @@ pair_matrix make_pair_matrix(const session& s, const track_request& request, tra
   return m;
 }
 
+pair_matrix make_target_matrix(const std::string& file, const track_inputs& in) {
+  pair_matrix m;
+  m.option = "--otargetpaths", m.step = "target-pair", m.result = "target_paths";
+  m.rows = {3, file, in.space.grid, {}, std::vector<std::int32_t>(in.voxels.size(), -1), 0, true};
+  m.rows.voxels.assign(in.target_names.size(), 0);
+  for (std::size_t place = 0; place < in.place_voxels.size(); ++place) {
+    const std::uint32_t first = in.target_begin[place], count = in.target_begin[place + 1] - first;
+    if (count > 1)
+      throw failure(exit_status::bad_data,
+                    fmt::format("--otargetpaths: the targets {} and {} overlap; run the command for each",
+                                in.target_names[in.targets[first]], in.target_names[in.targets[first + 1]]));
+    if (count == 0) continue;
+    const std::uint64_t voxel = in.place_voxels[place];
+    m.rows.column[voxel] = static_cast<std::int32_t>(in.targets[first]);
+    m.rows.voxels[in.targets[first]] = voxel;  // one of them
+  }
+  m.columns = make_density_matrix(3, file, in);
+  number_columns(m.columns);
+  return m;
+}
+
 void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inputs& in, const device& d,
                     step_list& steps) {
   const auto sums = std::make_shared<pair_sums>();
   const auto offsets = std::make_shared<std::vector<std::uint64_t>>();
   add_size_step(
-      s, "pair-sizes", "group", [&, d] { return std::make_unique<pair_sizes>(matrix, in, d); },
+      s, matrix.step + "-sizes", "group", [&, d] { return std::make_unique<pair_sizes>(matrix, in, d); },
       [offsets](std::vector<std::uint64_t> found, nlohmann::json&) { *offsets = std::move(found); }, steps);
   steps.run(
-      "pairs", [&, d, offsets] { return std::make_unique<pair_lists>(matrix, in, d, *offsets); },
+      matrix.step + "s", [&, d, offsets] { return std::make_unique<pair_lists>(matrix, in, d, *offsets); },
       [sums](const std::string& file, nlohmann::json&) { sums->lists = file; });
   steps.describe("group");
-  steps.work("pair-sums", [&, d, sums](nlohmann::json& summary) {
+  steps.work(matrix.step + "-sums", [&, d, sums](nlohmann::json& summary) {
     add_up(s, matrix.rows.voxels.size(), d.threads, *sums);
-    summary["matrix3_entries"] = sums->entries.size();
+    summary[matrix.result + "_entries"] = sums->entries.size();
   });
-  steps.run_into("--matrix3", matrix.rows.file, "track-matrix", "matrix3",
+  steps.run_into(matrix.option, matrix.rows.file, "track-matrix", matrix.result,
                  [&, sums] { return std::make_unique<pair_rows>(matrix, in, *sums); });
   steps.describe("row");
 }

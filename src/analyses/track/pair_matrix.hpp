@@ -8,6 +8,7 @@ namespace voxherd {
 struct pair_matrix {
   seed_matrix rows;     ///< the mask of the rows, and of the columns unless they have their own
   seed_matrix columns;  ///< the other mask; without voxels if there is none
+  std::string option = "--matrix3", step = "pair", result = "matrix3";  ///< names
 
   bool has_own_columns() const { return !columns.voxels.empty(); }
   const seed_matrix& column_mask() const { return has_own_columns() ? columns : rows; }
@@ -16,6 +17,10 @@ struct pair_matrix {
 /// The voxels of a mask (--target3) that streamlines connect with each other, or with those of another mask
 /// (--target3-columns), each pair once per streamline. Collective. Throws failure.
 pair_matrix make_pair_matrix(const session& s, const track_request& request, track_inputs& in);
+
+/// A density for each of --targets: rows are the targets, columns all voxels that streamlines can reach. Throws
+/// failure: targets overlap.
+pair_matrix make_target_matrix(const std::string& file, const track_inputs& in);
 
 /// Adds the steps: pairs of each group of streamlines, sorted and added up; the sums of all groups; the file.
 void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inputs& in, const device& d,

@@ -10,6 +10,7 @@
 #include "core/failure.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/number_table.hpp"
 #include "src/scan/label_image.hpp"
 
 namespace voxherd {
@@ -118,7 +119,7 @@ namespace {
 
 /// Calls use(mask number, place) for the voxels of each mask that a streamline can reach.
 template <class Use>
-void for_each_place(const std::vector<std::string>& paths, const char* option, const image_grid& grid, track_inputs& in,
+void for_each_place(const std::vector<std::string>& paths, const char* option, const fsl_grid& grid, track_inputs& in,
                     const Use& use) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     in.provenance[fmt::format("{} {}", option, i + 1)] = fingerprint(paths[i]);
@@ -129,14 +130,14 @@ void for_each_place(const std::vector<std::string>& paths, const char* option, c
 
 }  // namespace
 
-void read_exit_masks(const std::vector<std::string>& paths, const image_grid& grid, track_inputs& in) {
+void read_exit_masks(const std::vector<std::string>& paths, const fsl_grid& grid, track_inputs& in) {
   if (paths.empty()) return;
   in.exits.assign(in.place_voxels.size(), 0);
   for_each_place(paths, "walk-through-stop", grid, in,
                  [&](std::uint32_t mask, std::size_t place) { in.exits[place] |= 1u << mask; });
 }
 
-void read_targets(const std::vector<std::string>& paths, const image_grid& grid, track_inputs& in) {
+void read_targets(const std::vector<std::string>& paths, const fsl_grid& grid, track_inputs& in) {
   if (paths.empty()) return;
   std::vector<std::vector<std::uint32_t>> of_place(in.place_voxels.size());
   for_each_place(paths, "targets", grid, in,
@@ -153,6 +154,25 @@ void read_targets(const std::vector<std::string>& paths, const image_grid& grid,
                     fmt::format("--targets: two files are called {}, by which their maps are named", printable(name)));
     in.target_names.push_back(name);
   }
+}
+
+label_image read_voxel_list(const std::string& path, const fsl_grid& grid) {
+  const number_table t = read_number_table(path);
+  const bool by_line = t.columns == 3;
+  if (!by_line && t.rows != 3)
+    refuse_data(fmt::format("{}: has {} numbers per line, expected the voxels of seeds: x y z", t.name, t.columns));
+  label_image mask{path, std::vector<std::int32_t>(grid.voxel_count()), {1}, {}};
+  for (std::size_t i = 0; i < (by_line ? t.rows : t.columns); ++i) {
+    vector3 voxel{};
+    for (std::size_t d = 0; d < 3; ++d) {
+      voxel[d] = by_line ? t.at(i, d) : t.at(d, i);
+      if (!(voxel[d] >= 0 && voxel[d] < static_cast<double>(grid.size[d])) || voxel[d] != std::floor(voxel[d]))
+        refuse_data(fmt::format("{}: seed {} has {} along axis {}, expected a whole number from 0 to {}", t.name, i + 1,
+                                voxel[d], d + 1, grid.size[d] - 1));
+    }
+    mask.label[grid.turned(*find_voxel(grid, voxel))] = 1;
+  }
+  return mask;
 }
 
 }  // namespace voxherd

@@ -16,6 +16,10 @@ std::vector<std::string> find_mask_files(const std::vector<std::string>& names, 
 /// The same for one image: no list. Throws failure (usage): a surface.
 std::string find_mask_file(const std::string& name, const char* option);
 
+/// The voxels of a text file (x y z per line, or all x, all y and all z on three lines, as FSL takes them) as a mask.
+/// On one process. Throws failure.
+label_image read_voxel_list(const std::string& path, const fsl_grid& grid);
+
 /// Numbers the voxels with samples, then those within reach of them, where a streamline that leaves may end.
 void number_places(const track_request& request, track_inputs& in);
 
@@ -25,7 +29,7 @@ void move_places(track_inputs& in);
 
 /// Masks that are looked up by place, in the files of --walk-through-stop and --targets. On one process. Throws
 /// failure.
-void read_exit_masks(const std::vector<std::string>& paths, const image_grid& grid, track_inputs& in);
-void read_targets(const std::vector<std::string>& paths, const image_grid& grid, track_inputs& in);
+void read_exit_masks(const std::vector<std::string>& paths, const fsl_grid& grid, track_inputs& in);
+void read_targets(const std::vector<std::string>& paths, const fsl_grid& grid, track_inputs& in);
 
 }  // namespace voxherd

@@ -29,7 +29,7 @@ class sample_source {
  public:
   virtual ~sample_source() = default;
   image_grid grid;
-  std::vector<std::uint64_t> voxels;
+  std::vector<std::uint64_t> voxels;  ///< linear indices in the files
   std::int32_t fibres = 0, samples = 0;
   nlohmann::json provenance = nlohmann::json::object();
   /// (voxel, sample, fibre). Throws failure (bad_data) if the values cannot be samples.
@@ -325,7 +325,7 @@ std::unique_ptr<sample_source> open_source(const std::string& path, const std::s
 posterior_samples read_posterior_samples(const session& s, const std::string& path, const std::string& mask,
                                          int threads) {
   std::unique_ptr<sample_source> source;
-  image_grid grid;
+  fsl_grid grid;
   std::vector<std::uint64_t> voxels;
   std::int32_t counts[2] = {};
   nlohmann::json provenance;
@@ -333,8 +333,8 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
   s.on_root([&] {
     source = open_source(path, mask);
     is_masked = !mask.empty() && is_folder(path);
-    grid = source->grid;
-    voxels = source->voxels;
+    grid = fsl_grid(source->grid);
+    voxels = grid.turned(source->voxels);
     counts[0] = source->fibres, counts[1] = source->samples;
     provenance = source->provenance;
   });

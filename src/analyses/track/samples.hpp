@@ -10,13 +10,14 @@
 #include "kernels/track/field.hpp"
 #include "mpi/comm/node_memory.hpp"
 #include "mpi/comm/session.hpp"
+#include "src/scan/fsl_grid.hpp"
 
 namespace voxherd {
 
 /// Posterior samples of fibre directions, packed, in memory shared by the ranks of a node.
 struct posterior_samples {
-  image_grid grid;
-  std::vector<std::uint64_t> voxels;  ///< linear indices of the voxels with samples, increasing
+  fsl_grid grid;
+  std::vector<std::uint64_t> voxels;  ///< linear indices in `grid` of the voxels with samples, increasing in the file
   std::int32_t fibres = 0, samples = 0;
   nlohmann::json provenance;  ///< fingerprints of the input files
   bool is_masked;             ///< `voxels` are those of the mask that was given

@@ -14,15 +14,10 @@ namespace voxherd {
 
 namespace {
 
-/// From voxels to FSL's millimetres: the voxel's number times its size, the first axis backwards if the determinant of
-/// the voxel-to-world matrix is positive.
-voxel_map to_fsl_mm(const image_grid& grid) {
+/// From voxels to FSL's millimetres: the voxel's number times its size.
+voxel_map to_fsl_mm(const fsl_grid& grid) {
   voxel_map map;
   for (std::size_t d = 0; d < 3; ++d) map.axes[4 * d] = grid.voxel_size_mm[d];
-  if (determinant(grid_space(grid).axes_mm) > 0) {
-    map.origin[0] = static_cast<double>(grid.size[0] - 1) * grid.voxel_size_mm[0];
-    map.axes[0] = -grid.voxel_size_mm[0];
-  }
   return map;
 }
 
@@ -96,22 +91,22 @@ voxel_map map_by_world(const image_grid& from, const image_grid& to) {
   return product(to_world(from), to_world(to).inverse());
 }
 
-track_space read_track_space(const track_request& request, const image_grid& samples, nlohmann::json& provenance) {
+track_space read_track_space(const track_request& request, const fsl_grid& samples, nlohmann::json& provenance) {
   track_space space;
   space.grid = samples;
   if (request.reference.empty() && request.transform.empty()) return space;
   const std::vector<std::string>& seeds = request.connectome.empty() ? request.seed_image : request.connectome;
   const nifti_header image = read_nifti_header(request.reference.empty() ? seeds.front() : request.reference);
-  space.grid = image.grid;
+  space.grid = fsl_grid(image.grid);
   space.is_separate = true;
   provenance["image"] = image.geometry;
   if (!request.reference.empty()) provenance["seedref"] = fingerprint(request.reference);
   if (request.transform.empty()) {
-    space.to_samples = map_by_world(image.grid, samples);
+    space.to_samples = map_by_world(space.grid, samples);
   } else {
     provenance["xfm"] = fingerprint(request.transform);
     space.to_samples =
-        product(product(to_fsl_mm(image.grid), read_flirt_matrix(request.transform)), to_fsl_mm(samples).inverse());
+        product(product(to_fsl_mm(space.grid), read_flirt_matrix(request.transform)), to_fsl_mm(samples).inverse());
   }
   space.to_seeds = space.to_samples.inverse();
   return space;

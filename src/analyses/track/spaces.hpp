@@ -4,6 +4,7 @@
 
 #include "kernels/track/field.hpp"
 #include "src/analyses/track/options.hpp"
+#include "src/scan/fsl_grid.hpp"
 #include "src/scan/grid_space.hpp"
 
 namespace voxherd {
@@ -27,12 +28,12 @@ voxel_map map_by_world(const image_grid& from, const image_grid& to);
 
 /// The image of the seeds, masks and counts.
 struct track_space {
-  image_grid grid;
+  fsl_grid grid;
   bool is_separate = false;  ///< not simply the samples' image
   voxel_map to_samples, to_seeds;
 };
 
 /// The space that --seedref and --xfm ask for. Adds the files to `provenance`. On one process. Throws failure.
-track_space read_track_space(const track_request& request, const image_grid& samples, nlohmann::json& provenance);
+track_space read_track_space(const track_request& request, const fsl_grid& samples, nlohmann::json& provenance);
 
 }  // namespace voxherd

@@ -44,7 +44,7 @@ class group_collector {
 
 void log_sums(const track_sums& sums, const track_inputs& in, const device& d);
 
-/// The result: maps over `voxels`, the voxels of all places in increasing order, and constants.
+/// The result: maps over `voxels`, those of all places in the order of the result, and constants.
 std::vector<known_output> make_track_maps(const track_sums& sums, const track_inputs& in,
                                           const std::vector<std::uint64_t>& voxels);
 std::vector<constant> make_track_constants(const track_sums& sums, const track_inputs& in);

@@ -11,7 +11,9 @@ namespace voxherd {
 
 namespace {
 
-std::vector<std::uint64_t> sorted(std::vector<std::uint64_t> voxels) {
+/// The voxels of the maps, as the files number them.
+std::vector<std::uint64_t> number_map_voxels(const track_inputs& in) {
+  std::vector<std::uint64_t> voxels = in.space.grid.turned(in.place_voxels);
   std::sort(voxels.begin(), voxels.end());
   return voxels;
 }
@@ -20,7 +22,7 @@ exit_status run_tracts(session& s, const track_request& request, run_settings ho
   const tract_inputs in = read_tract_inputs(s, request);
   how.configuration = in.field.configuration;
   how.provenance["inputs"] = in.field.provenance;
-  const std::vector<std::uint64_t> voxels = sorted(in.field.place_voxels);
+  const std::vector<std::uint64_t> voxels = number_map_voxels(in.field);
   tract_collector collected(in);
   tract_sums sums;
   step_list steps;
@@ -36,9 +38,9 @@ exit_status run_tracts(session& s, const track_request& request, run_settings ho
   steps.collect([&](const batch& groups, auto outputs) { collected.add(groups, outputs); });
   steps.describe("group");
   steps.known_result("maps", [&] {
-    known_result result{"tracts", in.field.space.grid, voxels, {}, {}};
+    known_result result{"tracts", in.field.space.grid.in_file(), voxels, {}, {}};
     s.on_root([&] {
-      result.outputs = make_tract_maps(sums, in, voxels);
+      result.outputs = make_tract_maps(sums, in, in.field.space.grid.turned(voxels));
       result.constants = make_tract_constants(sums, in);
     });
     return result;
@@ -54,12 +56,13 @@ exit_status run_track(session& s, const track_request& request) {
   if (!request.tracts.empty()) return run_tracts(s, request, std::move(how), d);
   track_inputs in = read_track_inputs(s, request);
   const std::vector<seed_matrix> matrices = make_seed_matrices(s, request, in);
-  pair_matrix pairs;
+  pair_matrix pairs, target_pairs;
   if (!request.matrix3.empty()) pairs = make_pair_matrix(s, request, in);
+  if (!request.target_paths.empty()) target_pairs = make_target_matrix(request.target_paths, in);
   how.configuration = in.configuration;
   how.provenance["inputs"] = in.provenance;
 
-  const std::vector<std::uint64_t> voxels = sorted(in.place_voxels);
+  const std::vector<std::uint64_t> voxels = number_map_voxels(in);
   group_collector collected(in);
   track_sums sums;
   step_list steps;
@@ -77,10 +80,11 @@ exit_status run_track(session& s, const track_request& request) {
   if (in.max_kept > 0) add_streamline_steps(s, request.paths, kept, in, d, steps);
   for (const seed_matrix& m : matrices) add_matrix_steps(s, m, in, d, steps);
   if (!request.matrix3.empty()) add_pair_steps(s, pairs, in, d, steps);
+  if (!request.target_paths.empty()) add_pair_steps(s, target_pairs, in, d, steps);
   steps.known_result("maps", [&] {
-    known_result result{"track", in.space.grid, voxels, {}, {}};
+    known_result result{"track", in.space.grid.in_file(), voxels, {}, {}};
     s.on_root([&] {
-      result.outputs = make_track_maps(sums, in, voxels);
+      result.outputs = make_track_maps(sums, in, in.space.grid.turned(voxels));
       result.constants = make_track_constants(sums, in);
     });
     return result;

@@ -83,8 +83,8 @@ tract_protocol read_tract(const fs::path& root, const std::string& name, double 
   if (t.inverted && t.targets.empty())
     refuse_data(fmt::format("{}: has a file invert, but no target.nii.gz to start from", printable(folder.string())));
   if (t.targets.size() > static_cast<std::size_t>(track::max_includes))
-    refuse_data(fmt::format("{}: has {} targets, expected at most {}", printable(folder.string()), t.targets.size(),
-                            track::max_includes));
+    refuse_data(fmt::format("{}: has {} targets, expected at most {}; remove some", printable(folder.string()),
+                            t.targets.size(), track::max_includes));
   return t;
 }
 

@@ -7,6 +7,7 @@ import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE
 from toy_jobs import VOXHERD, voxherd
 from track_reference_test import z_values
+from track_streamlines_test import read
 from track_test import SIZE, TrackJobs, constants, maps
 
 DATA = os.path.join(os.environ.get("VOXHERD_DATA", ""), "track_reference")
@@ -139,7 +140,7 @@ class Folder(Probtrackx2Jobs):
             file.write("1 0 0 1  \n0 1 0 1  \n0 0 1 1  \n0 0 0 1  \n")
         expected = self.make("track.h5", "--samples", samples, "--seed-image", seeds, "--seedref", reference, "--samples-per-seed", 50)
         rc, output = self.call("-s", f"{samples}/merged", "-m", f"{samples}/nodif_brain_mask", "-x", self.path("seeds"), "-P", "50",
-                               f"--seedref={self.path('reference')}", f"--xfm={self.path('seeds2samples.mat')}", "--invxfm=ignored.mat",
+                               f"--seedref={self.path('reference')}", f"--xfm={self.path('seeds2samples.mat')}", "--invxfm=standard2diff.nii.gz",
                                "--opd", f"--dir={self.path('out')}")
         self.assertEqual(rc, 0, output)
         np.testing.assert_array_equal(maps(self.path("out/voxherd.h5"))["density"], maps(expected)["density"])
@@ -176,14 +177,111 @@ class Folder(Probtrackx2Jobs):
         seeds, left, right = (self.mask(name, box) for name, box in (("seeds", np.s_[10, 3:5, 3]), ("left", np.s_[5:8, 3:6, 3]),
                                                                      ("right", np.s_[7:9, 3, 3])))
         folder = self.trace("two", "-x", seeds, "-P", "20", "--omatrix3", f"--target3={left}", f"--lrtarget3={right}", "--ompl")
-        # Row 1 to 3 and columns 1 and 2 are on one streamline; row 3 and column 1 are the same voxel.
+        # Row 1 to 3 and columns 1 and 2 are on one streamline; row 1 and column 2 are the same voxel.
         entries, lengths = (np.loadtxt(f"{folder}/fdt_matrix3{end}.dot") for end in ("", "_lengths"))
         np.testing.assert_array_equal(entries, [[row, column, 20] for column in (1, 2) for row in (1, 2, 3)] + [[9, 2, 0]])
-        self.assertEqual(lengths[2, 2], 0)
-        np.testing.assert_allclose(lengths[:6, 2], [4, 2, 0, 6, 4, 2], atol=.5)
+        self.assertEqual(lengths[3, 2], 0)
+        np.testing.assert_allclose(lengths[:6, 2], [2, 4, 6, 0, 2, 4], atol=.5)
         np.testing.assert_array_equal(np.loadtxt(f"{folder}/coords_for_fdt_matrix3")[:4],
-                                      [[5, 3, 3, 0, 1], [6, 3, 3, 0, 2], [7, 3, 3, 0, 3], [5, 4, 3, 0, 4]])
-        np.testing.assert_array_equal(np.loadtxt(f"{folder}/tract_space_coords_for_fdt_matrix3"), [[7, 3, 3], [8, 3, 3]])
+                                      [[7, 3, 3, 0, 1], [6, 3, 3, 0, 2], [5, 3, 3, 0, 3], [7, 4, 3, 0, 4]])
+        np.testing.assert_array_equal(np.loadtxt(f"{folder}/tract_space_coords_for_fdt_matrix3"), [[8, 3, 3], [7, 3, 3]])
+
+    def test_a_text_matrix_has_the_targets_of_each_seed_voxel_also_of_one_without_samples(self):
+        seeds = self.mask("seeds", np.s_[21:, 4, 3])  # the last one is outside the samples
+        near, far = self.mask("near", np.s_[19, :, :]), self.mask("afar", np.s_[4, 4, :])
+        folder = self.trace("targets", "-x", seeds, "-P", "20", "--os2t", f"--targetmasks={self.text_list('t.txt', near, far)}",
+                            "--s2tastext", "--ompl")
+        with open(f"{folder}/matrix_seeds_to_all_targets") as file:
+            self.assertEqual(file.read(), "0  0  \n20  20  \n20  20  \n")  # FSL's x runs from 23 to 0 here
+        lengths = np.loadtxt(f"{folder}/matrix_seeds_to_all_targets_lengths")
+        np.testing.assert_allclose(lengths, [[0, 0], [5, 35], [3, 33]], atol=.5)
+        plain = self.trace("plain", "-x", seeds, "-P", "5", "--opd", "--s2tastext")  # has no effect, as in FSL
+        self.assertNotIn("matrix_seeds_to_all_targets", os.listdir(plain))
+
+    def read_paths(self, folder):
+        paths, counts = [], []
+        with open(f"{folder}/saved_paths.txt") as file:
+            for line in file:
+                if line.startswith("# "):
+                    counts.append(int(line[2:]))
+                    paths.append([])
+                else:
+                    paths[-1].append([float(word) for word in line.split()])
+        self.assertEqual([len(path) for path in paths], counts)
+        return [np.array(path) for path in paths]
+
+    def test_densities_to_targets_are_those_of_the_streamlines_that_reach_them(self):
+        try:
+            import nibabel  # noqa: F401
+        except ImportError:
+            self.skipTest("no nibabel")
+        samples, seeds = self.scattered(), self.mask("seeds", np.s_[10:13, 3:6, 3])
+        masks = {"left": np.s_[13:18, 5, :], "right": np.s_[6:9, :4, :], "seeded": np.s_[11, 4, 3]}
+        targets = self.text_list("targets.txt", *(self.mask(name, box) for name, box in masks.items()))
+        rc, output = self.call("-s", f"{samples}/merged", "-m", f"{samples}/nodif_brain_mask", "-x", seeds, "-P", "40", "--os2t",
+                               f"--targetmasks={targets}", "--otargetpaths", "--savepaths", "--sampvox=.7", "--steplength=1.1",
+                               f"--avoid={self.mask('avoid', np.s_[:, 7, :])}", f"--dir={self.path('out')}", ranks=2)
+        self.assertEqual(rc, 0, output)
+        expected = {name: np.zeros(SIZE) for name in masks}
+        values, lines = read(self.path("out/voxherd_paths.h5"))
+        for line, halves in zip(lines, values["halves"]):
+            voxels = np.floor(line / 2 + .5).astype(int)
+            reached = np.delete(voxels, int(round(halves[0] / 1.1)), axis=0)  # the start reaches no target
+            for name, box in masks.items():
+                inside = np.zeros(SIZE, dtype=bool)
+                inside[box] = True
+                if inside[tuple(reached.T)].any():
+                    for voxel in set(map(tuple, voxels)):
+                        expected[name][voxel] += 1
+        for name in masks:
+            self.assertGreater(expected[name].max(), 10, name)
+            np.testing.assert_array_equal(self.image(self.path(f"out/target_paths_{name}.nii.gz")), expected[name], name)
+
+    def test_saved_paths_are_those_of_the_density(self):
+        seeds = self.mask("seeds", np.s_[10, 3:6, 3])
+        folder = self.trace("paths", "-x", seeds, "-P", "30", "--savepaths", "--opd", "--sampvox=.7")
+        paths = self.read_paths(folder)
+        self.assertEqual(len(paths), 90)
+        density = np.zeros(SIZE)
+        for path in paths:
+            again = np.flatnonzero((path[1:] == path[0]).all(1)) + 1
+            self.assertEqual(len(again), 1)  # the second half begins at the seed, too
+            steps = np.delete(np.diff(path[:, 0]), again - 1)
+            np.testing.assert_allclose(np.abs(steps), .25, atol=1e-4)
+            voxels = np.floor(path + .5).astype(int)
+            for x, y, z in set(map(tuple, voxels)):
+                density[SIZE[0] - 1 - x, y, z] += 1  # FSL's storage
+        np.testing.assert_array_equal(density, maps(f"{folder}/voxherd.h5")["density"])
+
+    def test_single_seeds_have_the_densities_of_their_masks(self):
+        try:
+            import nibabel  # noqa: F401
+        except ImportError:
+            self.skipTest("no nibabel")
+        samples, voxels = self.scattered(), [[10, 4, 3], [15, 3, 2], [0, 0, 0]]
+        np.savetxt(self.path("voxels.txt"), voxels, fmt="%g")
+        np.savetxt(self.path("columns.txt"), np.transpose(voxels + [[10, 4, 3]]), fmt="%g")
+        options = "-s", f"{samples}/merged", "-m", f"{samples}/nodif_brain_mask", "-P", "50", "--opd", "--ompl", "--sampvox=1", "-l"
+        for name in ("voxels", "columns"):
+            rc, output = self.call(*options, "--simple", "-x", self.path(f"{name}.txt"), f"--dir={self.path(name)}", ranks=2)
+            self.assertEqual(rc, 0, output)
+            names = [f"fdt_paths_{x}_{y}_{z}{end}.nii.gz" for x, y, z in voxels for end in ("", "_lengths")]
+            self.assertEqual(sorted(n for n in os.listdir(self.path(name)) if not n.startswith("voxherd")), sorted(names + ["probtrackx.log"]))
+        for x, y, z in voxels[:2]:
+            alone = maps(self.make(f"{x}.h5", "--samples", samples, "--seed-image", self.mask(f"seed{x}", np.s_[x, y, z]), "--lengths",
+                                   "--seed-radius", 1, "--loop-check", "on", "--samples-per-seed", 50))
+            for end, expected in (("", "density"), ("_lengths", "mean_length")):
+                found = self.image(self.path(f"voxels/fdt_paths_{x}_{y}_{z}{end}.nii.gz"))
+                np.testing.assert_allclose(found, alone[expected], rtol=1e-6)
+        self.assertFalse(self.image(self.path("voxels/fdt_paths_0_0_0.nii.gz")).any())
+
+    def test_an_inverse_beside_a_matrix_is_named_as_not_read(self):
+        samples, seeds = self.samples(), self.mask("seeds", np.s_[10, 4, 3])
+        np.savetxt(self.path("identity.mat"), np.eye(4))
+        rc, _, output = voxherd("probtrackx2", "--threads", 1, "-s", f"{samples}/merged", "-m", f"{samples}/nodif_brain_mask", "-x", seeds, "-P",
+                                "5", f"--xfm={self.path('identity.mat')}", "--invxfm=diff2standard.nii.gz", f"--dir={self.path('out')}")
+        self.assertEqual(rc, 0, output)
+        self.assertIn("--invxfm diff2standard.nii.gz: not read; the matrix of --xfm is inverted", output)
 
     def test_a_link_in_the_folders_place_is_kept(self):
         os.symlink("link", self.path("link"))
@@ -286,7 +384,7 @@ class Reference(Probtrackx2Jobs):
         here = os.getcwd()
         os.chdir(DATA)
         self.addCleanup(os.chdir, here)
-        for config in ("matrix12", "matrix3"):
+        for config in ("matrix12", "matrix3", "os2t"):
             run = f"{DATA}/runs/{config}/seed1"
             with open(f"{run}/probtrackx.log") as file:
                 words = [word for word in file.readline().split()[1:] if not word.startswith("--dir=")]
@@ -303,6 +401,10 @@ class Reference(Probtrackx2Jobs):
                     theirs, ours = np.loadtxt(f"{run}/{name}.gz"), np.loadtxt(self.path(f"{config}/{name}"))
                     np.testing.assert_array_equal(ours[-1], theirs[-1])
                     self.assertLess(abs(ours[:-1, 2].sum() / theirs[:-1, 2].sum() - 1), .15)
+        texts = [np.loadtxt(f"{DATA}/runs/os2t/seed{run}/matrix_seeds_to_all_targets") for run in range(1, 6)]
+        z = z_values(np.loadtxt(self.path("os2t/matrix_seeds_to_all_targets")), 500, sum(texts), 2500)
+        self.assertGreater(z.size, 50)
+        self.assertLess(np.sqrt((z * z).mean()), 1.23)  # 0.2 above the largest of FSL's runs
         lookup = "lookup_tractspace_fdt_matrix2.nii.gz"
         np.testing.assert_array_equal(self.image(self.path(f"matrix12/{lookup}")), self.image(f"{DATA}/runs/matrix12/seed1/{lookup}"))
 
@@ -321,11 +423,10 @@ class Errors(Probtrackx2Jobs):
         self.assertFalse(os.path.exists(self.path("refused")))
 
     def test_options_that_are_not_offered_name_the_reason(self):
-        self.refuse(USAGE, "`voxherd track --paths FILE` stores streamlines", "--opd", "--savepaths")
-        for option in ("--omatrix4", "--s2tastext", "--simple"):
+        for option in ("--omatrix4", "--fopd"):
             self.refuse(USAGE, f"{option.split('=')[0]} is not supported: ", "--opd", option)
         self.refuse(USAGE, "--nosuch", "--opd", "--nosuch")
-        for options in (("--xfm=warp.nii.gz",), ("--xfm=a.mat", "--invxfm=warp.nii.gz")):
+        for options in (("--xfm=warp.nii.gz",), ("--xfm=warp.nii.gz", "--invxfm=a.mat")):
             self.refuse(USAGE, "warps are not supported; give a matrix of FLIRT", "--opd", *options)
         self.refuse(USAGE, "--invxfm has no meaning without --xfm", "--opd", "--invxfm=a.mat")
 
@@ -339,6 +440,9 @@ class Errors(Probtrackx2Jobs):
         self.refuse(USAGE, "--ordered has no meaning with --include-rule or", "--opd", f"--waypoints={seeds}", "--wayorder", "--waycond=OR")
         self.refuse(USAGE, "at least two masks", "--network")
         self.refuse(USAGE, "give --os2t and --targetmasks together", "--opd", "--os2t")
+        targets = "--os2t", f"--targetmasks={self.text_list('t.txt', seeds, self.mask('other', np.s_[9:11, 4, 3]))}", "--otargetpaths"
+        self.refuse(USAGE, "--otargetpaths has no --pd", *targets, "--pd")
+        self.refuse(BAD_DATA, "the targets seeds and other overlap; run the command for each", *targets)
         for number in (2, 3):
             self.refuse(USAGE, f"give --omatrix{number} and --target{number} together", "--opd", f"--omatrix{number}")
         self.refuse(USAGE, "--lrtarget3 has no meaning without --omatrix3", "--opd", f"--lrtarget3={seeds}")
@@ -359,6 +463,22 @@ class Errors(Probtrackx2Jobs):
         for name, line in (("long.txt", "0 1000 " * 1000), ("gone.txt", "gone.nii")):
             listed = self.text_list(name, self.path("one.nii"), line)
             self.refuse(MISSING, f"{name} line 2: {line.split()[0]}: no such file", "--opd", f"--stop={listed}")
+
+    def test_too_many_masks_are_named_with_the_limit_and_a_way_out(self):
+        many = [self.mask(f"mask{i}", np.s_[5, 3, 3]) for i in range(33)]
+        self.refuse(USAGE, "--include (FSL's --waypoints) is given 14 masks, expected at most 13; draw with fewer", "--opd",
+                    f"--waypoints={self.text_list('way.txt', *many[:14])}")
+        self.refuse(USAGE, "--walk-through-stop (FSL's --wtstop) is given 33 masks, expected at most 32; join masks that do not touch", "--opd",
+                    f"--wtstop={self.text_list('exit.txt', *many)}")
+
+    def test_single_seeds_that_cannot_be_used_are_rejected(self):
+        for rows, words in (([[10.5, 4, 3]], "seed 1 has 10.5 along axis 1, expected a whole number from 0 to 23"),
+                            ([[10, 4, 3], [10, 9, 3]], "seed 2 has 9 along axis 2, expected a whole number from 0 to 8"),
+                            ([[1, 2]], "has 2 numbers per line, expected the voxels of seeds: x y z")):
+            np.savetxt(self.path("voxels.txt"), rows, fmt="%g")
+            self.refuse(BAD_DATA, words, "--opd", "--simple", "without -x", "-x", self.path("voxels.txt"))
+        self.refuse(USAGE, "--simple has no --network, --os2t and --omatrix1, 2, 3", "--simple", "--omatrix1")
+        self.refuse(USAGE, "give --savepaths or --paths, not both", "--savepaths", "--paths", self.path("p.h5"))
 
     def test_a_list_of_masks_is_no_single_mask(self):
         both = self.text_list("both.txt", *(self.mask(name, np.s_[5:7, 3, 3]) for name in ("one", "other")))

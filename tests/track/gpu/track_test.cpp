@@ -85,13 +85,16 @@ TEST_F(TrackCuda, PairsOfTwoMasksAreThoseOfTheCpu) {
   c.set_coarse_matrix();
   other.set_seed_matrix();
   other.matrix.square = false;
-  track_input in = c.input(1000, 4000);
-  in.pair_columns = other.input(1000, 4000).matrix;
-  std::vector<pair_entry> found, expected;
-  make_tracker(gpu, in)->track_pairs(0, found);
-  make_tracker({backend::cpu, 2, 0}, in)->track_pairs(0, expected);
-  EXPECT_GT(found.size(), 10u);
-  EXPECT_EQ(found, expected);
+  for (const bool after_start : {false, true}) {
+    c.matrix.after_start = after_start;
+    track_input in = c.input(1000, 4000);
+    in.pair_columns = other.input(1000, 4000).matrix;
+    std::vector<pair_entry> found, expected;
+    make_tracker(gpu, in)->track_pairs(0, found);
+    make_tracker({backend::cpu, 2, 0}, in)->track_pairs(0, expected);
+    EXPECT_GT(found.size(), 10u);
+    EXPECT_EQ(found, expected);
+  }
 }
 
 TEST_F(TrackCuda, ChangedStreamlinesAreThoseOfANewTracker) {

@@ -312,7 +312,7 @@ std::map<std::uint32_t, std::int64_t> find_crossings(const track_case& c, std::s
   if (static_cast<std::int32_t>(total) < c.how.min_total) return found;
   const column_grid grid = c.input(1, 1).matrix;
   for (std::size_t half = 0; half < 2; ++half)
-    for (std::size_t n = 0; s.counted[half] && n < s.half[half].points.size(); ++n) {
+    for (std::size_t n = grid.after_start ? 1 : 0; s.counted[half] && n < s.half[half].points.size(); ++n) {
       std::array<long, 3> v{};
       for (std::size_t d = 0; d < 3; ++d)
         v[d] = static_cast<long>(std::floor(s.half[half].points[n][d] * static_cast<double>(grid.to_voxel.rows[d][d]) +

@@ -91,12 +91,13 @@ TEST(TrackMatrix, PairsOnStreamlinesAreThoseOfTheReference) {
   expect_close_sums(found, expected);
 }
 
-// Cubes of 2 voxels, and the seeds, which are in some of them.
-TEST(TrackMatrix, PairsOfTwoMasksAreThoseOfTheReference) {
+/// Cubes of 2 voxels, and the seeds, which are in some of them.
+void expect_pairs_of_two_masks(bool after_start) {
   track_case c = bent_case_with_conditions(2);
   c.how.min_total = 12;
   track_case other = c;
   c.set_coarse_matrix();
+  c.matrix.after_start = after_start;
   other.set_seed_matrix();
   other.matrix.square = false;
   dense expected, found;
@@ -114,6 +115,10 @@ TEST(TrackMatrix, PairsOfTwoMasksAreThoseOfTheReference) {
   for (const pair_entry& e : pairs_on_cpu(in, 2)) found[e.key] = {e.count, e.steps};
   expect_close_sums(found, expected);
 }
+
+TEST(TrackMatrix, PairsOfTwoMasksAreThoseOfTheReference) { expect_pairs_of_two_masks(false); }
+
+TEST(TrackMatrix, TheSeedIsNoRowOfAMaskAfterTheStart) { expect_pairs_of_two_masks(true); }
 
 TEST(TrackMatrix, EntriesAreTheSameForAnyThreadsAndGroups) {
   track_case c = bent_case_with_conditions(2);

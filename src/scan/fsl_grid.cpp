@@ -1,0 +1,38 @@
+#include "src/scan/fsl_grid.hpp"
+
+#include <algorithm>
+
+#include "src/scan/grid_space.hpp"
+
+namespace voxherd {
+
+fsl_grid::fsl_grid(const image_grid& in_file)
+    : image_grid(in_file), file_(in_file), turned_(determinant(grid_space(in_file).axes_mm) > 0) {
+  if (!turned_) return;
+  for (std::size_t row = 0; row < 3; ++row) {
+    double& axis = voxel_to_world[4 * row];
+    voxel_to_world[4 * row + 3] += axis * static_cast<double>(size[0] - 1);
+    axis = -axis;
+  }
+}
+
+std::uint64_t fsl_grid::turned(std::uint64_t voxel) const {
+  if (!turned_) return voxel;
+  const std::uint64_t x = voxel % size[0];
+  return voxel - x + (size[0] - 1 - x);
+}
+
+std::vector<std::uint64_t> fsl_grid::turned(std::vector<std::uint64_t> voxels) const {
+  for (std::uint64_t& v : voxels) v = turned(v);
+  return voxels;
+}
+
+label_image read_labels(const std::string& path, const fsl_grid& grid, label_kind kind) {
+  label_image image = read_labels(path, grid.in_file(), kind);
+  if (!grid.is_turned()) return image;
+  const auto row = static_cast<std::ptrdiff_t>(grid.size[0]);
+  for (auto begin = image.label.begin(); begin != image.label.end(); begin += row) std::reverse(begin, begin + row);
+  return image;
+}
+
+}  // namespace voxherd
