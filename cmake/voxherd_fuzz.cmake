@@ -6,7 +6,7 @@ file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/target
 set(fuzz_patterns core/*.cpp src/io/input_file.cpp src/io/number_table.cpp src/io/gzip/*.cpp src/io/nifti/nifti.cpp src/io/nifti/nifti_[cf]*.cpp
   src/scan/gradients.cpp src/batch/cohort/manifest.cpp src/view/connection_request.cpp src/view/fibre_choice.cpp
   src/view/request_gate.cpp src/view/request_json.cpp
-  src/scan/region_names.cpp src/scan/image_checks.cpp src/io/text_file.cpp src/batch/bids/dataset_files.cpp src/export/bids.cpp
+  src/scan/region_names.cpp src/scan/image_checks.cpp src/io/text_file.cpp src/batch/bids/dataset_files.cpp
   src/analyses/track/mask_files.cpp src/analyses/track/tract_protocols.cpp src/analyses/perfusion/frames.cpp src/analyses/perfusion/findings.cpp
   src/analyses/perfusion/text_values.cpp mpi/comm/*.cpp mpi/result/*.cpp)
 
@@ -18,7 +18,7 @@ function(voxherd_fuzzers)
   add_library(voxherd_fuzzed STATIC EXCLUDE_FROM_ALL ${sources})
   target_include_directories(voxherd_fuzzed PUBLIC ${PROJECT_SOURCE_DIR})
   target_include_directories(voxherd_fuzzed SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
-  target_compile_definitions(voxherd_fuzzed PRIVATE VOXHERD_VERSION="${PROJECT_VERSION}" VOXHERD_CODE_URL="")
+  target_compile_definitions(voxherd_fuzzed PRIVATE VOXHERD_VERSION="${PROJECT_VERSION}")
   target_compile_options(voxherd_fuzzed PUBLIC -fsanitize=${without_main} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_libraries(voxherd_fuzzed PUBLIC voxherd_flags nlohmann_json::nlohmann_json Boost::program_options fmt::fmt spdlog::spdlog
     nifti2 isal ZLIB::ZLIB Threads::Threads parallel_hdf5 MPI::MPI_C)

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -19,11 +18,6 @@
 namespace voxherd {
 
 const char* const code_url = VOXHERD_CODE_URL;
-
-bool is_bids_letter(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 128 && std::isalnum(byte) != 0;
-}
 
 std::string bids_label(const std::string& text) {
   std::string label;

@@ -14,7 +14,9 @@ inline constexpr auto bids_version = "1.11.1";
 extern const char* const code_url;  ///< where the program's source code is; "" if unknown
 
 /// A letter or digit, as in the labels of BIDS names.
-bool is_bids_letter(char c);
+inline bool is_bids_letter(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
 /// The letters and digits of a text.
 std::string bids_label(const std::string& text);
 
