@@ -123,6 +123,15 @@ std::optional<named_label> parse_line(const std::string& line, const column_orde
   return named_label{*label, columns[at.name]};
 }
 
+/// A name as a table's column can hold it: tabs and other control characters are blanks, at its ends there are none.
+std::string one_line(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  name.erase(name.find_last_not_of(' ') + 1);
+  name.erase(0, name.find_first_not_of(' '));
+  return name;
+}
+
 std::map<std::int32_t, std::string> read_table(const std::string& path) {
   std::map<std::int32_t, std::string> names;
   std::istringstream text(read_text(path));
@@ -134,8 +143,9 @@ std::map<std::int32_t, std::string> read_table(const std::string& path) {
     if (line.empty() || line.front() == '#') continue;
     if (names.empty() && !order && (order = read_header(line))) continue;
     const std::string where = fmt::format("{}: line {}", printable(path), number);
-    const auto found = order ? parse_line(line, *order) : parse_line(line);
-    if (!found)
+    auto found = order ? parse_line(line, *order) : parse_line(line);
+    if (found) found->name = one_line(found->name);
+    if (!found || found->name.empty())
       throw failure(exit_status::bad_data, fmt::format("{}: found \"{}\", expected a label and a name, e.g. 17 "
                                                        "Rolandic_Oper_L",
                                                        where, printable(line.substr(0, longest_quote))));

@@ -324,7 +324,7 @@ class Connectome(ConnectJobs):
     def test_names_may_contain_blanks_and_the_table_a_header(self):
         names = self.path("names.txt")
         for table in ("2\tLeft Precentral\textra\n5\tLeft Frontal\n14\tZ\n", "2, Left Precentral, 1\n5,Left Frontal\n14,Z\n",
-                      "2 Left Precentral\n5 Left  Frontal\n14 Z\n",
+                      "2 Left Precentral\n5 Left  Frontal\n14 Z\n", '2,"Left\tPrecentral",1\n5,\tLeft Frontal\n14,Z\n',
                       "index\tname\n2\tLeft Precentral\n5\tLeft Frontal\n14\tZ\n",
                       "index\tlabel\tname\n1\t2\tLeft Precentral\n2\t5\tLeft Frontal\n3\t14\tZ\n"):
             with open(names, "w", encoding="utf-8") as file:
