@@ -154,6 +154,7 @@ struct dwi_series::state {
     s.broadcast(form);
     check_same_file(s, dwi_path, image);
     if (!deviation_path.empty()) check_same_file(s, deviation_path, deviation);
+    read_deviation = {form, image.grid};
   }
 
   std::string dwi_path, bvals_path, bvecs_path, mask_path, deviation_path;
@@ -174,6 +175,7 @@ struct dwi_series::state {
 
   nifti_header image, deviation;
   deviation_form form = deviation_form::without_identity;
+  deviation_reader read_deviation;
   gradient_table gradients;
   std::vector<std::uint32_t> kept;  ///< volumes; empty: all
   std::vector<float> scratch;
@@ -219,7 +221,7 @@ void dwi_series::load(const batch& items, std::span<float> out) {
   if (!has_gradient_deviation()) return;
   float* const deviations = out.data() + measurements();
   state_->deviations->load(items.first_item, items.item_count, deviations, stride);
-  for (std::uint64_t i = 0; i < items.item_count; ++i) subtract_identity(state_->form, deviations + i * stride);
+  for (std::uint64_t i = 0; i < items.item_count; ++i) state_->read_deviation(deviations + i * stride);
 }
 
 void dwi_series::load(const batch& items, std::span<std::byte> rows) {

@@ -10,6 +10,7 @@
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "mpi/run/staged_input.hpp"
+#include "src/scan/grid_space.hpp"
 
 namespace voxherd {
 
@@ -46,6 +47,16 @@ deviation_form find_deviation_form(const nifti_header& map, const std::vector<st
       fmt::format("{}: the diagonal is about 0 in {} % of the voxels and about 1 in {} %, expected one of them "
                   "nearly everywhere: deviations as HCP stores them, or matrices as QSIPrep does",
                   printable(map.path), zeros, ones));
+}
+
+deviation_reader::deviation_reader(deviation_form form, const image_grid& grid)
+    : has_identity_(form == deviation_form::with_identity), reverses_x_(has_identity_ && is_right_handed(grid)) {}
+
+void deviation_reader::operator()(float* matrix) const {
+  if (has_identity_)
+    for (const int diagonal : {0, 4, 8}) matrix[diagonal] -= 1;
+  if (reverses_x_)
+    for (const int with_x : {1, 2, 3, 6}) matrix[with_x] = -matrix[with_x];  // one of the two axes is x
 }
 
 const char* deviation_form_name(deviation_form form) {

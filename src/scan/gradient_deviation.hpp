@@ -8,8 +8,8 @@
 
 namespace voxherd {
 
-/// A map of what a voxel's gradients are instead of their nominal values g: (I + L) g. Its volumes are L column by
-/// column, as HCP and FSL store it, or I + L in the same order, as TORTOISE does and with it QSIPrep. (QSIPrep's
+/// A map of what a voxel's gradients are instead of their nominal values g: (I + L) g. HCP and FSL store L in the frame
+/// of the bvecs, TORTOISE and with it QSIPrep I + L along the axes of the image; both column by column. (QSIPrep's
 /// documents say row by row. TORTOISE's CreateGradientNonlinearityBMatrix, which writes the file, transposes I + L
 /// "to HCP format ordering".)
 enum class deviation_form { without_identity, with_identity };
@@ -26,10 +26,16 @@ const char* deviation_form_name(deviation_form form);
 /// The form of a result's input.
 deviation_form stored_deviation_form(const nlohmann::json& input);
 
-/// Changes one voxel's matrix from `form` to L.
-inline void subtract_identity(deviation_form form, float* matrix) {
-  if (form == deviation_form::without_identity) return;
-  for (const int diagonal : {0, 4, 8}) matrix[diagonal] -= 1;
-}
+/// Changes a voxel's matrix as the map stores it to L in the frame of the bvecs.
+class deviation_reader {
+ public:
+  deviation_reader() = default;
+  deviation_reader(deviation_form form, const image_grid& grid);
+
+  void operator()(float* matrix) const;
+
+ private:
+  bool has_identity_ = false, reverses_x_ = false;
+};
 
 }  // namespace voxherd

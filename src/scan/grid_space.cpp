@@ -86,6 +86,8 @@ std::optional<std::uint64_t> find_voxel(const image_grid& grid, const vector3& i
   return voxel;
 }
 
+bool is_right_handed(const image_grid& grid) { return determinant(grid_space(grid).axes_mm) > 0; }
+
 matrix3 bvec_frame(const image_grid& grid) {
   matrix3 axes = grid_space(grid).axes_mm;
   for (std::size_t c = 0; c < 3; ++c) {
@@ -93,7 +95,7 @@ matrix3 bvec_frame(const image_grid& grid) {
     for (std::size_t r = 0; r < 3; ++r) axes[3 * r + c] /= length;
   }
   matrix3 frame = nearest_orthogonal(axes);
-  if (determinant(frame) > 0)
+  if (is_right_handed(grid))
     for (std::size_t r = 0; r < 3; ++r) frame[3 * r] = -frame[3 * r];
   return frame;
 }

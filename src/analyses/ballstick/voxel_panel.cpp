@@ -94,7 +94,7 @@ class ballstick_panel final : public voxel_panel {
     if (const auto files = find_images(r, "grad_dev"); !files.empty()) deviation_.emplace(files, r.item_voxels());
     const json inputs = r.provenance().value("inputs", json::object());
     if (inputs.contains("grad_dev") && !deviation_) series_.reset();
-    if (deviation_) deviation_form_ = stored_deviation_form(inputs.at("grad_dev"));
+    if (deviation_) read_deviation_ = {stored_deviation_form(inputs.at("grad_dev")), r.grid()};
     while (r.has(fmt::format("dyads{}", fibres_ + 1))) ++fibres_;
   }
 
@@ -159,7 +159,7 @@ class ballstick_panel final : public voxel_panel {
     const ballstick_means m = means(item);
     const std::vector<float> signal = series_->read(voxel);
     std::vector<float> deviation = deviation_ ? deviation_->read(voxel) : std::vector<float>();
-    if (deviation_) subtract_identity(deviation_form_, deviation.data());
+    if (deviation_) read_deviation_(deviation.data());
     for (std::size_t i = 0; i < gradients_.size(); ++i) {
       const weighted_gradient g = weight(gradients_, i, deviation);
       const double along =
@@ -177,7 +177,7 @@ class ballstick_panel final : public voxel_panel {
   item_maps maps_;
   gradient_table gradients_;
   std::optional<single_voxels> series_, deviation_;
-  deviation_form deviation_form_ = deviation_form::without_identity;
+  deviation_reader read_deviation_;
   int fibres_ = 0;
 };
 

@@ -14,40 +14,55 @@ from program import run
 
 
 class GradientDeviation(Layouts):
-    """QSIPrep's map beside the series, and HCP's: matrices I + L or L, column by column."""
+    """QSIPrep's map beside the series, and HCP's: I + L along the axes of the image, or L in the frame of the bvecs."""
 
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        scan = nibabel.load(f"{cls.phantom()}/data.nii.gz")
-        # The sum of L and I is exact, so that both maps mean the same bytes. L is not symmetric.
-        L = numpy.random.default_rng(1).integers(-256, 256, (*scan.shape[:3], 9)).astype(numpy.float32) / 4096
-        cls.describe("qsiprep", "derivative")
-        cls.stem = "qsiprep/sub-7/dwi/sub-7_space-ACPC"
-        cls.add_series(cls.stem, desc="_desc-preproc")
-        cls.add_mask(cls.stem)
-        nibabel.save(nibabel.Nifti1Image(L + numpy.eye(3, dtype=numpy.float32).ravel(), scan.affine),
-                     cls.path(f"{cls.stem}_graddev.nii.gz"))
-        for name in ("data.nii.gz", "bvals", "bvecs", "nodif_brain_mask.nii.gz"):
-            cls.copy(f"{cls.phantom()}/{name}", f"hcp/7/T1w/Diffusion/{name}")
-        nibabel.save(nibabel.Nifti1Image(L, scan.affine), cls.path("hcp/7/T1w/Diffusion/grad_dev.nii.gz"))
+    def make(self, left_handed):
+        """The data sets `qsiprep` and `hcp` of one scan. Its deviations are not symmetric, and their sums with I exact, so that
+        both maps mean the same bytes."""
+        scan = nibabel.load(f"{self.phantom()}/data.nii.gz")
+        is_mirrored = left_handed != (numpy.linalg.det(scan.affine) < 0)
+        affine = scan.affine * [-1 if is_mirrored else 1, 1, 1, 1]
+        frame = numpy.diag([1 if left_handed else -1, 1, 1])  # from the image axes to those of the bvecs
+        L = numpy.random.default_rng(1).integers(-256, 256, (*scan.shape[:3], 3, 3)) / 4096
+        maps = {"qsiprep": frame @ (numpy.eye(3) + L) @ frame, "hcp": L}
+        self.describe("qsiprep", "derivative")
+        stem = "qsiprep/sub-7/dwi/sub-7_space-ACPC"
+        names = {"qsiprep": [f"{stem}_{end}" for end in ("desc-preproc_dwi.nii.gz", "desc-preproc_dwi.bval", "desc-preproc_dwi.bvec",
+                                                         "desc-brain_mask.nii.gz", "graddev.nii.gz")],
+                 "hcp": [f"hcp/7/T1w/Diffusion/{name}" for name in ("data.nii.gz", "bvals", "bvecs", "nodif_brain_mask.nii.gz",
+                                                                    "grad_dev.nii.gz")]}
+        for data_set, (data, bvals, bvecs, mask, deviation) in names.items():
+            for name, file in ((bvals, "bvals"), (bvecs, "bvecs"), (data, "data.nii.gz"), (mask, "nodif_brain_mask.nii.gz")):
+                self.copy(f"{self.phantom()}/{file}", name)
+            for name in (data, mask):
+                image = nibabel.load(self.path(name))
+                nibabel.save(nibabel.Nifti1Image(image.get_fdata().astype(numpy.float32), affine), self.path(name))
+            columns = maps[data_set].transpose(0, 1, 2, 4, 3).reshape(*scan.shape[:3], 9).astype(numpy.float32)
+            nibabel.save(nibabel.Nifti1Image(columns, affine), self.path(deviation))
+
+    def result(self, data_set, name):
+        """The log of the run, and the stem of its results."""
+        log = self.participant(data_set, analysis="tensor,ballstick")
+        return log, self.path(f"work{self.id()}{self.count}/sub-7/dwi/{name}")
 
     def test_both_maps_are_found_and_give_the_same_bytes(self):
-        found = commands(self.participant("qsiprep", analysis="tensor,ballstick"))
-        self.assertEqual(found["sub-7_space-ACPC"]["--grad-dev"], self.path(f"{self.stem}_graddev.nii.gz"))
-        one = f"work{self.id()}{self.count}/sub-7/dwi/sub-7_space-ACPC"
-        out = self.path(f"out{self.id()}{self.count}")
-        sources = read_json(out, "sub-7/dwi/sub-7_space-ACPC_model-tensor_param-fa_dwimap.json")["Sources"]
-        self.assertTrue(any(source.endswith("_graddev.nii.gz") for source in sources), sources)
-        self.participant("hcp", analysis="tensor,ballstick")
-        other = f"work{self.id()}{self.count}/sub-7/dwi/sub-7_space-T1w"
-        for analysis in ("tensor", "ballstick"):
-            a, b = (self.path(f"{stem}_{analysis}.h5") for stem in (one, other))
-            self.assertIn("the same bytes", run("compare", a, b).stdout)
-            self.assertIn("grad_dev   read as I + L (QSIPrep, TORTOISE)\n", run("info", a).stdout)
-            self.assertIn("grad_dev   read as L (HCP, FSL)\n", run("info", b).stdout)
-            run("report", a, "--out", f"{a}.html")
-            self.assertIn("_graddev.nii.gz: I + L (QSIPrep, TORTOISE)", read(f"{a}.html").decode())
+        for left_handed in (False, True):
+            with self.subTest(left_handed=left_handed):
+                self.make(left_handed)
+                log, one = self.result("qsiprep", "sub-7_space-ACPC")
+                self.assertEqual(commands(log)["sub-7_space-ACPC"]["--grad-dev"],
+                                 self.path("qsiprep/sub-7/dwi/sub-7_space-ACPC_graddev.nii.gz"))
+                out = self.path(f"out{self.id()}{self.count}")
+                sources = read_json(out, "sub-7/dwi/sub-7_space-ACPC_model-tensor_param-fa_dwimap.json")["Sources"]
+                self.assertTrue(any(source.endswith("_graddev.nii.gz") for source in sources), sources)
+                _, other = self.result("hcp", "sub-7_space-T1w")
+                for analysis in ("tensor", "ballstick"):
+                    a, b = f"{one}_{analysis}.h5", f"{other}_{analysis}.h5"
+                    self.assertIn("the same bytes", run("compare", a, b).stdout)
+                    self.assertIn("grad_dev   read as I + L (QSIPrep, TORTOISE)\n", run("info", a).stdout)
+                    self.assertIn("grad_dev   read as L (HCP, FSL)\n", run("info", b).stdout)
+                run("report", a, "--out", f"{a}.html")
+                self.assertIn("_graddev.nii.gz: I + L (QSIPrep, TORTOISE)", read(f"{a}.html").decode())
 
 
 if __name__ == "__main__":

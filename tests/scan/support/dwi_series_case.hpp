@@ -86,8 +86,12 @@ class DwiSeries : public ::testing::Test {
     image.datatype(16, 32).dimensions({nx, ny, nz, 9});
     write_file(at("grad_dev.nii"), crafted_nifti(image).append(deviation).content());
     write_file(at("grad_dev.nii.gz"), gzipped(crafted_nifti(image).append(deviation).content()));
-    for (std::size_t i = 0; i < deviation.size(); ++i)
-      if (i / voxel_count % 4 == 0) deviation[i] += 1;  // the diagonal is volumes 0, 4 and 8
+    // I + L along the axes of the image. It is right-handed, so that the x axis of the bvecs is reversed.
+    for (std::size_t i = 0; i < deviation.size(); ++i) {
+      const std::size_t volume = i / voxel_count, row = volume % 3, column = volume / 3;
+      if (row == column) deviation[i] += 1;
+      if ((row == 0) != (column == 0)) deviation[i] = -deviation[i];
+    }
     write_file(at("graddev.nii.gz"), gzipped(crafted_nifti(image).append(deviation).content()));
     for (float& d : deviation) d *= 100;
     write_file(at("percent.nii"), crafted_nifti(image).append(deviation).content());
