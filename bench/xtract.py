@@ -154,7 +154,7 @@ class Study:
         arrived = self.check(tracts)
         with open(self.path("times"), encoding="utf-8") as file:
             calls = [float(end) - float(begin) for begin, end in (line.split() for line in file)]
-        print(f"xtract: {whole:.1f} s, of this {len(calls)} calls of probtrackx2_gpu {sum(calls):.1f} s "
+        print(f"xtract: {whole:.1f} s, of which {len(calls)} calls of probtrackx2_gpu took {sum(calls):.1f} s "
               f"(longest {max(calls):.1f} s); {len(tracts)} tracts, {arrived:.0f} streamlines arrived")
         one = self.run("track", self.program, "track", "--config", os.path.join(ROOT, "configs", "track-xtract.cfg"), "--samples",
                        self.path("scan.bedpostX", "voxherd.h5"), "--tracts", self.path("protocols"), "--tract-samples",

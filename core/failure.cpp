@@ -25,6 +25,13 @@ exit_status system_error_status(const std::error_code& code) {
   return exit_status::internal_error;
 }
 
+/// The files and the reason, without the name of the C++ function.
+std::string describe(const std::filesystem::filesystem_error& e) {
+  const std::string one = e.path1().string(), other = e.path2().string();
+  if (one.empty()) return e.what();
+  return fmt::format("{}{}{}: {}", one, other.empty() ? "" : ", ", other, e.code().message());
+}
+
 }  // namespace
 
 void refuse_data(const std::string& message) { throw failure(exit_status::bad_data, message); }
@@ -39,7 +46,7 @@ failure current_failure() {
   } catch (const std::bad_alloc&) {
     return {exit_status::internal_error, "not enough memory; a smaller --batch needs less"};
   } catch (const std::filesystem::filesystem_error& e) {
-    return {system_error_status(e.code()), fmt::format("{}: {}", e.path1().string(), e.code().message())};
+    return {system_error_status(e.code()), describe(e)};
   } catch (const std::system_error& e) {
     return {system_error_status(e.code()), e.what()};
   } catch (const std::exception& e) {

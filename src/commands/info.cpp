@@ -17,6 +17,7 @@
 #include "mpi/result/result_reader.hpp"
 #include "src/analyses/common/step_times.hpp"
 #include "src/io/input_file.hpp"
+#include "src/scan/gradient_deviation.hpp"
 #include "src/show/status_counts.hpp"
 
 namespace voxherd {
@@ -122,7 +123,7 @@ void print_result(const result_reader& r, bool verbose) {
              fmt::join(grid.voxel_size_mm, " x "), describe_items(r));
   const auto& inputs = r.provenance().value("inputs", nlohmann::json::object());
   if (inputs.contains("grad_dev"))
-    fmt::print("grad_dev   read as {}\n", inputs.at("grad_dev").value("form", "L (HCP, FSL)"));
+    fmt::print("grad_dev   read as {}\n", deviation_form_name(stored_deviation_form(inputs.at("grad_dev"))));
   fmt::print("contents\n");
   print_outputs(r);
   print_status_counts(r);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "core/text.hpp"
 #include "src/export/dot_folder.hpp"
@@ -57,7 +58,7 @@ struct by_column {
   std::vector<std::uint32_t> row;
   std::vector<std::uint64_t> entry;  ///< place in the file
 
-  by_column(const std::vector<std::uint64_t>& offsets, const std::vector<std::uint32_t>& column, std::size_t columns)
+  by_column(const std::vector<std::uint64_t>& offsets, std::vector<std::uint32_t> column, std::size_t columns)
       : begin(columns + 1), row(column.size()), entry(column.size()) {
     for (const std::uint32_t c : column) ++begin[c + 1];
     for (std::size_t c = 0; c < columns; ++c) begin[c + 1] += begin[c];
@@ -133,35 +134,44 @@ bool has_own_columns(const result_reader& result, const std::vector<double>& col
 
 }  // namespace
 
-void write_matrix_folder(const export_settings& settings, const dot_values& wanted) {
-  const result_reader result(settings.result);
+sparse_matrix::sparse_matrix(const result_reader& result) {
   if (!result.has("column") || !result.has("count") || !result.complete())
     throw failure(exit_status::bad_data,
                   fmt::format("{}: expected a complete matrix of track (--matrix1, --matrix2 or --matrix3)",
                               printable(result.path())));
+  const std::uint64_t entries = result.point_count();
+  offsets = result.point_offsets();
+  column = result.read_rows<std::uint32_t>("column", 0, entries);
+  count = read_counts(result);
+  if (result.has("length_sum")) length_sum = result.read_rows<double>("length_sum", 0, entries);
+  column_voxel = find_values(result, "column_voxel");
+}
+
+void write_matrix_folder(const export_settings& settings, const dot_values& wanted) {
+  const result_reader result(settings.result);
+  sparse_matrix m(result);
   std::error_code code;
   fs::create_directories(settings.out, code);
   if (code)
     throw failure(exit_status::disk,
                   fmt::format("{}: cannot create the folder: {}", printable(settings.out), code.message()));
   const int number = static_cast<int>(find_values(result, "number").front());
-  const std::vector<double>& columns = find_values(result, "column_voxel");
+  const std::vector<double>& columns = m.column_voxel;
   const std::size_t rows = result.item_voxels().size();
-  const std::uint64_t entries = result.point_count();
-  const std::vector<std::uint64_t> count = read_counts(result);
-  const by_column order(result.point_offsets(), result.read_rows<std::uint32_t>("column", 0, entries), columns.size());
+  const by_column order(m.offsets, std::move(m.column), columns.size());
   const std::string name = fmt::format("fdt_matrix{}", number);
-  std::vector<double> sum;
-  if (result.has("length_sum")) sum = result.read_rows<double>("length_sum", 0, entries);
-  const auto mean = [&](std::uint64_t i) { return static_cast<float>(sum[i] / static_cast<double>(count[i])); };
+  const auto mean = [&](std::uint64_t i) {
+    return static_cast<float>(m.length_sum[i] / static_cast<double>(m.count[i]));
+  };
   if (wanted.distance_corrected && number == 3) {
     write_dot(settings, name + ".dot", order, rows, mean);
   } else if (wanted.distance_corrected) {
-    write_dot(settings, name + ".dot", order, rows, [&](std::uint64_t i) { return static_cast<float>(sum[i]); });
+    write_dot(settings, name + ".dot", order, rows,
+              [&](std::uint64_t i) { return static_cast<float>(m.length_sum[i]); });
   } else {
-    write_dot(settings, name + ".dot", order, rows, [&](std::uint64_t i) { return count[i]; });
+    write_dot(settings, name + ".dot", order, rows, [&](std::uint64_t i) { return m.count[i]; });
   }
-  if (wanted.lengths && !sum.empty()) write_dot(settings, name + "_lengths.dot", order, rows, mean);
+  if (wanted.lengths && !m.length_sum.empty()) write_dot(settings, name + "_lengths.dot", order, rows, mean);
   const auto& n = result.grid().size;
   write_voxels(settings, "coords_for_" + name, result.item_voxels(), {n[0], n[1], n[2]}, true);
   const std::vector<double>& size = find_values(result, "column_image_size");
@@ -169,7 +179,7 @@ void write_matrix_folder(const export_settings& settings, const dot_values& want
     write_voxels(settings, "tract_space_coords_for_" + name, columns,
                  std::vector<std::uint64_t>(size.begin(), size.end()), false);
   if (number == 2) write_lookup(settings, result, columns, size);
-  spdlog::info("{}: {} in {} x {} places", settings.out, counted(entries, "value"), rows, columns.size());
+  spdlog::info("{}: {} in {} x {} places", settings.out, counted(m.count.size(), "value"), rows, columns.size());
 }
 
 namespace {

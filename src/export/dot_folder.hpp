@@ -6,6 +6,18 @@ namespace voxherd {
 
 extern const export_kind dot_export;
 
+/// A matrix of track in memory, row by row as in its file.
+struct sparse_matrix {
+  /// Throws failure (bad_data): it is not a complete matrix of track.
+  explicit sparse_matrix(const result_reader& result);
+
+  std::vector<std::uint64_t> offsets;  ///< first entry of each row, and their number
+  std::vector<std::uint32_t> column;   ///< of each entry, like the next two
+  std::vector<std::uint64_t> count;
+  std::vector<double> length_sum;    ///< mm; empty if the matrix has no lengths
+  std::vector<double> column_voxel;  ///< linear index of each column's voxel in its image
+};
+
 /// Values of the text files of a matrix.
 struct dot_values {
   bool distance_corrected = false;  ///< lengths instead of counts: their sum, for matrix 3 their mean, as in FSL

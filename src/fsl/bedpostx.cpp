@@ -170,9 +170,10 @@ subject_files find_files(const bedpostx_request& request) {
     throw failure(exit_status::missing_input, fmt::format("{}: no such folder; expected a folder with data, "
                                                           "nodif_brain_mask, bvals and bvecs",
                                                           printable(f.folder)));
-  f.dwi = require_file(find_either(f.folder, "data", "data_ud"), f.folder, "data.nii.gz or data.nii");
+  const auto data = find_only_image(f.folder, "data");
+  const bool is_ud = !data;  // UK Biobank: without distortions
+  f.dwi = require_file(is_ud ? find_only_image(f.folder, "data_ud") : data, f.folder, "data.nii.gz or data.nii");
   const std::string mask = "nodif_brain_mask", mask_ud = mask + "_ud";
-  const bool is_ud = f.dwi.find("/data_ud.nii") != std::string::npos;  // UK Biobank: without distortions
   f.mask = require_file(is_ud ? find_either(f.folder, mask_ud, mask) : find_either(f.folder, mask, mask_ud), f.folder,
                         "nodif_brain_mask.nii.gz or .nii");
   f.bvals = require_file(find_text(f.folder, "bvals"), f.folder, "bvals or bvals.txt");

@@ -4,9 +4,10 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "core/command.hpp"
 #include "core/text.hpp"
@@ -65,12 +66,12 @@ std::string upper_name(int datatype) {
   return name;
 }
 
-/// Prints what fslinfo does. Returns no or one header.
-std::vector<nifti_header> print_image(const std::string& name) {
+/// Prints what fslinfo does. Nothing if there is no image.
+std::optional<nifti_header> print_image(const std::string& name) {
   const std::string path = find_image(name);
   if (path.empty()) {
     fmt::print("{} does not exist\n", printable(name));
-    return {};
+    return std::nullopt;
   }
   nifti_header h = read_nifti_header(path);
   fmt::print("{}\ndata_type\t{}\n", printable(name), upper_name(h.datatype));
@@ -78,7 +79,7 @@ std::vector<nifti_header> print_image(const std::string& name) {
   fmt::print("dim4\t\t{}\ndatatype\t{}\n", h.volumes, h.datatype);
   for (std::size_t i = 0; i < 3; ++i) fmt::print("pixdim{}\t\t{:f}\n", i + 1, h.grid.voxel_size_mm[i]);
   fmt::print("file_type\tNIFTI-{}+\n\n", h.version);
-  return {std::move(h)};
+  return h;
 }
 
 /// What FSL's script says about sizes that do not match.
@@ -102,7 +103,7 @@ exit_status run_datacheck(session& s, const datacheck_request& request) {
     const std::string& folder = request.folder;
     const auto data = print_image(folder + "/data"), mask = print_image(folder + "/nodif_brain_mask");
     const text_counts bvals = print_counts(folder + "/bvals"), bvecs = print_counts(folder + "/bvecs");
-    if (!data.empty() && !mask.empty()) print_problems(data.front(), mask.front(), bvals, bvecs);
+    if (data && mask) print_problems(*data, *mask, bvals, bvecs);
   });
   return exit_status::complete;
 }

@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto result_name = "voxherd.h5";
+constexpr std::uint64_t max_saved_paths = 100'000'000;  // the most that track stores
 
 struct probtrackx2_request : track_request {
   std::string dir = "logdir", file_name = "fdt_paths";
@@ -35,7 +36,7 @@ struct probtrackx2_request : track_request {
   double min_length1_mm = 0, min_length3_mm = 0;
   std::int32_t points = 2000;              ///< points of both halves together
   float min_cosine = 0.2f;                 ///< between two steps
-  std::string inverse_transform;           ///< only checked: a matrix is inverted
+  std::string inverse_transform;           ///< not read: the matrix is inverted
   std::vector<std::string> no_difference;  ///< options of FSL
 };
 
@@ -115,7 +116,10 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
                 &T::simple,
                 {"the seeds are a text file with the voxel x y z of one seed per line; write a density of each: "
                  "NAME_X_Y_Z"}},
-               {"savepaths", &T::saved_paths, {"write the points of all accepted streamlines: saved_paths.txt"}},
+               {"savepaths",
+                &T::saved_paths,
+                {"write the points of all accepted streamlines, of more than 100 million a part, evenly chosen: "
+                 "saved_paths.txt"}},
                {"pd",
                 &T::distance_corrected,
                 {"write it with distance correction: times the mean length of the paths"}},
@@ -179,10 +183,6 @@ void check_grids(const track_request& r) {
     }
 }
 
-std::string densities_file(const std::string& folder) { return folder + "/voxherd_simple.h5"; }
-std::string target_paths_file(const std::string& folder) { return folder + "/voxherd_target_paths.h5"; }
-std::string paths_file(const std::string& folder) { return folder + "/voxherd_paths.h5"; }
-
 std::string matrix_file(const std::string& folder, int number) {
   return fmt::format("{}/voxherd_matrix{}.h5", folder, number);
 }
@@ -216,7 +216,7 @@ track_request make_track_request(const probtrackx2_request& request, const std::
   if (r.ordered && find_mask_files(r.includes, "include").size() < 2) r.ordered = false;
   if (request.simple) {
     r.seeds_are_voxels = r.densities_by_seed = true;
-    r.matrix2 = densities_file(folder);
+    r.matrix2 = folder + "/voxherd_simple.h5";
     if (r.reference.empty() && !r.transform.empty()) r.reference = r.mask;
   }
   r = with_mask_files(r);
@@ -231,10 +231,10 @@ track_request make_track_request(const probtrackx2_request& request, const std::
   r.max_angle_degrees = angle_degrees(request.min_cosine);
   r.lengths = request.distance_corrected || request.mean_lengths;
   add_matrices(request, folder, r);
-  if (request.target_densities) r.target_paths = target_paths_file(folder);
+  if (request.target_densities) r.target_paths = folder + "/voxherd_target_paths.h5";
   if (request.saved_paths) {
-    r.paths = paths_file(folder);
-    r.max_paths = 100'000'000;  // all
+    r.paths = folder + "/voxherd_paths.h5";
+    r.max_paths = max_saved_paths;
   }
   r.run.out = folder + "/" + result_name;
   r.run.overwrite = r.run.overwrite || (request.force_dir && !r.run.resume);

@@ -7,6 +7,8 @@
 #include <memory>
 
 #include "core/failure.hpp"
+#include "src/export/dot_folder.hpp"
+#include "src/export/fibres.hpp"
 #include "src/io/output_file.hpp"
 #include "src/scan/fsl_grid.hpp"
 #include "src/scan/grid_space.hpp"
@@ -70,79 +72,67 @@ void add_target_texts(const result_volumes& result, const probtrackx2_outputs& w
   if (wanted.lengths) plan.texts.push_back({"matrix_seeds_to_all_targets_lengths", matrix_text(lengths)});
 }
 
-/// Writes each streamline as its number of points, then the points, in voxels of FSL's storage: the first half from the
-/// seed on, then the second.
+/// The order of a streamline's points in saved_paths.txt: the first half from the seed on, then the second. They are at
+/// equal distances; in the result the first half's lead from its end to the seed. `seed`: its place among them.
+std::vector<std::uint64_t> saved_order(std::uint64_t points, std::uint64_t seed) {
+  std::vector<std::uint64_t> order;
+  for (std::uint64_t p = seed + 1; seed > 0 && p-- > 0;) order.push_back(p);
+  for (std::uint64_t p = seed; p < points && (seed == 0 || seed + 1 < points); ++p) order.push_back(p);
+  return order;
+}
+
+/// Writes each streamline as its number of points, then the points, in voxels of FSL's storage.
 void write_saved_paths(const std::string& streamlines, const std::string& path) {
+  const result_fibres fibres(streamlines);
+  const grid_space space{fsl_grid(fibres.grid())};
+  const auto offsets = fibres.offsets();
   const result_reader result(streamlines);
-  const fsl_grid grid(result.grid());
-  const grid_space space(grid);
-  const std::vector<std::uint64_t>& offsets = result.point_offsets();
-  const std::uint64_t count = offsets.size() - 1;
-  const auto length = result.read_rows<float>("length", 0, count),
-             first = result.read_rows<float>("first_half", 0, count);
+  const auto length = result.read_rows<float>("length", 0, fibres.fibres()),
+             first_half = result.read_rows<float>("first_half", 0, fibres.fibres());
   output_file file(path, output_file::coding::plain);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t points = offsets[i + 1] - offsets[i];
-    const auto mm = result.read_rows<float>("position", offsets[i], points);
-    // Points are at equal distances; the first half's are stored from its end to the seed.
-    const auto seed =
-        length[i] == 0 ? 0
-                       : static_cast<std::uint64_t>(
-                             std::lround(static_cast<double>(first[i] / length[i]) * static_cast<double>(points - 1)));
-    std::vector<std::uint64_t> order;
-    for (std::uint64_t p = seed + 1; seed > 0 && p-- > 0;) order.push_back(p);
-    for (std::uint64_t p = seed; p < points && (seed == 0 || seed + 1 < points); ++p) order.push_back(p);
-    std::string text = fmt::format("# {}\n", order.size());
-    for (const std::uint64_t p : order) {
-      const vector3 v = space.to_index(
-          {static_cast<double>(mm[3 * p]), static_cast<double>(mm[3 * p + 1]), static_cast<double>(mm[3 * p + 2])});
-      text += fmt::format("{:.6g} {:.6g} {:.6g}\n", v[0], v[1], v[2]);
+  std::vector<float> mm;
+  for_each_piece(fibres, [&](const fibre_piece& piece) {
+    mm.resize(3 * piece.points);
+    fibres.read_positions(piece.first_point, mm);
+    std::string text;
+    for (std::uint64_t f = piece.first_fibre; f < piece.first_fibre + piece.fibres; ++f) {
+      const std::uint64_t points = offsets[f + 1] - offsets[f];
+      const double part = length[f] > 0 ? static_cast<double>(first_half[f] / length[f]) : 0;
+      const auto seed = static_cast<std::uint64_t>(std::lround(part * static_cast<double>(points - 1)));
+      const std::vector<std::uint64_t> order = saved_order(points, seed);
+      text += fmt::format("# {}\n", order.size());
+      for (const std::uint64_t p : order) {
+        const float* at = &mm[3 * (offsets[f] + p - piece.first_point)];
+        const vector3 v =
+            space.to_index({static_cast<double>(at[0]), static_cast<double>(at[1]), static_cast<double>(at[2])});
+        text += fmt::format("{:.6g} {:.6g} {:.6g}\n", v[0], v[1], v[2]);
+      }
     }
     file.write(text.data(), text.size());
-  }
+  });
   file.finish();
 }
 
-/// Densities, the rows of a sparse matrix whose columns are voxels.
-struct sparse_densities {
-  explicit sparse_densities(const std::string& file) {
-    const result_reader result(file);
-    items = result.item_voxels();
-    begin = result.point_offsets();
-    for (const constant& c : result.constants())
-      if (c.group == "matrix" && c.name == "column_voxel") voxels.assign(c.values.begin(), c.values.end());
-    column = result.read_rows<std::uint32_t>("column", 0, begin.back());
-    if (result.output("count").type == element_type::uint64) {
-      count = read<std::uint64_t>(result, "count");
-    } else {
-      count = read<std::uint32_t>(result, "count");
-    }
-    if (result.has("length_sum")) length_sum = read<double>(result, "length_sum");
-  }
+/// Densities, the rows of a matrix whose columns are voxels.
+struct row_densities {
+  explicit row_densities(const result_reader& result) : voxels(result.item_voxels()), rows(result) {}
 
-  template <class T>
-  std::vector<double> read(const result_reader& result, const char* name) const {
-    const std::vector<T> values = result.read_rows<T>(name, 0, begin.back());
-    return {values.begin(), values.end()};
-  }
-
-  /// An image of row `row`, zero if there is none.
+  /// An image of a row, zero if there is none.
   template <class Value>
   std::vector<float> volume(std::size_t row, std::size_t size, const Value& value) const {
     std::vector<float> image(size);
-    if (row + 1 < begin.size())
-      for (std::uint64_t i = begin[row]; i < begin[row + 1]; ++i)
-        image[voxels[column[i]]] = static_cast<float>(value(*this, i));
+    if (row + 1 < rows.offsets.size())
+      for (std::uint64_t i = rows.offsets[row]; i < rows.offsets[row + 1]; ++i)
+        image[static_cast<std::size_t>(rows.column_voxel[rows.column[i]])] = static_cast<float>(value(rows, i));
     return image;
   }
 
-  std::vector<std::uint64_t> items, begin, voxels;
-  std::vector<std::uint32_t> column;
-  std::vector<double> count, length_sum;
+  std::vector<std::uint64_t> voxels;  ///< of each row
+  sparse_matrix rows;
 };
 
 template <class Value>
-void add_sparse_density(const result_volumes& result, const std::shared_ptr<sparse_densities>& all, std::size_t row,
+void add_sparse_density(const result_volumes& result, const std::shared_ptr<row_densities>& all, std::size_t row,
                         const std::string& name, const Value& value, export_plan& plan) {
   plan.images.push_back(map_image(result, "density", name + ".nii.gz"));
   plan.images.back().make = [all, row, value](const result_volumes& r, const volume_sink& sink) {
@@ -150,18 +140,18 @@ void add_sparse_density(const result_volumes& result, const std::shared_ptr<spar
   };
 }
 
-double count_at(const sparse_densities& d, std::uint64_t i) { return d.count[i]; }
+double count_at(const sparse_matrix& m, std::uint64_t i) { return static_cast<double>(m.count[i]); }
 
 /// NAME_X_Y_Z and NAME_X_Y_Z_lengths of each seed; zero where it has no samples.
 void add_seed_densities(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {
-  const auto sum = [](const sparse_densities& d, std::uint64_t i) { return d.length_sum[i]; };
-  const auto mean = [](const sparse_densities& d, std::uint64_t i) { return d.length_sum[i] / d.count[i]; };
-  const auto all = std::make_shared<sparse_densities>(wanted.densities);
+  const auto sum = [](const sparse_matrix& m, std::uint64_t i) { return m.length_sum[i]; };
+  const auto mean = [](const sparse_matrix& m, std::uint64_t i) { return m.length_sum[i] / count_at(m, i); };
+  const auto all = std::make_shared<row_densities>(result_reader(wanted.densities));
   for (const std::uint64_t seed : wanted.seeds) {
     const vector3 at = voxel_position(result.grid(), seed);
     const std::string name = fmt::format("{}_{}_{}_{}", wanted.name, at[0], at[1], at[2]);
     const auto row =
-        static_cast<std::size_t>(std::find(all->items.begin(), all->items.end(), seed) - all->items.begin());
+        static_cast<std::size_t>(std::find(all->voxels.begin(), all->voxels.end(), seed) - all->voxels.begin());
     if (wanted.distance_corrected) {
       add_sparse_density(result, all, row, name, sum, plan);
     } else {
@@ -174,7 +164,7 @@ void add_seed_densities(const result_volumes& result, const probtrackx2_outputs&
 /// target_paths_NAME.
 void add_target_densities(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {
   if (wanted.target_paths.empty()) return;
-  const auto all = std::make_shared<sparse_densities>(wanted.target_paths);
+  const auto all = std::make_shared<row_densities>(result_reader(wanted.target_paths));
   for (std::size_t t = 0; t < wanted.targets.size(); ++t)
     add_sparse_density(result, all, t, "target_paths_" + wanted.targets[t], count_at, plan);
 }

@@ -194,7 +194,7 @@ std::vector<table_score> gradient_check::scores() const {
   fit_directions(gradients_, rows_, inside_, field);
   if (field.seeds.size() < min_seeds) return scores;
   // FSL's bvecs are along the image axes, the first one reversed if the determinant is positive.
-  const double first_sign = determinant(grid_space(grid_).axes_mm) > 0 ? -1 : 1;
+  const double first_sign = is_right_handed(grid_) ? -1 : 1;
   for (const axis_change& change : all_changes()) {
     const short_tracker tracker(field, change, first_sign);
     double sum = 0;

@@ -6,8 +6,7 @@
 
 namespace voxherd {
 
-fsl_grid::fsl_grid(const image_grid& in_file)
-    : image_grid(in_file), file_(in_file), turned_(determinant(grid_space(in_file).axes_mm) > 0) {
+fsl_grid::fsl_grid(const image_grid& in_file) : image_grid(in_file), file_(in_file), turned_(is_right_handed(in_file)) {
   if (!turned_) return;
   for (std::size_t row = 0; row < 3; ++row) {
     double& axis = voxel_to_world[4 * row];

@@ -16,6 +16,15 @@ exit_status status_of(const std::exception_ptr& error) {
   }
 }
 
+template <class Error>
+std::string text_of(const Error& error) {
+  try {
+    throw error;
+  } catch (...) {
+    return current_failure().what();
+  }
+}
+
 exit_status status_of(std::errc code) {
   return status_of(
       std::make_exception_ptr(std::filesystem::filesystem_error("what", "path", std::make_error_code(code))));
@@ -29,12 +38,12 @@ TEST(Failure, ErrorsOfFilesAreNotDefectsOfTheProgram) {
   EXPECT_EQ(status_of(std::errc::no_space_on_device), exit_status::disk);
 }
 
-TEST(Failure, AnErrorOfAFileNamesItAndTheReason) {
-  try {
-    throw std::filesystem::filesystem_error("status", "a/b", std::make_error_code(std::errc::filename_too_long));
-  } catch (...) {
-    EXPECT_STREQ(current_failure().what(), "a/b: File name too long");
-  }
+TEST(Failure, AnErrorOfFilesNamesThemAndTheReason) {
+  const std::error_code code = std::make_error_code(std::errc::filename_too_long);
+  EXPECT_EQ(text_of(std::filesystem::filesystem_error("status", "a/b", code)), "a/b: File name too long");
+  EXPECT_EQ(text_of(std::filesystem::filesystem_error("rename", "a", "b", code)), "a, b: File name too long");
+  EXPECT_NE(text_of(std::filesystem::filesystem_error("current path", code)).find("File name too long"),
+            std::string::npos);
 }
 
 TEST(Failure, OtherErrorsAreDefects) {
