@@ -16,7 +16,7 @@ struct counters {
   std::uint64_t* hit_length = nullptr;
   std::uint64_t* walked = nullptr;      ///< steps of all streamlines when they were first drawn
   std::uint64_t* directions = nullptr;  ///< products of the components of their directions, by place
-  std::uint32_t* cells = nullptr;       ///< counts by column of a matrix, if each group is a row
+  std::uint32_t* cells = nullptr;       ///< counts by seed and column of a matrix
   std::uint64_t* cell_length = nullptr;
   std::uint32_t* accepted_bits = nullptr;  ///< one bit per streamline of the group: it is accepted
 };

@@ -15,6 +15,7 @@ struct track_job {
   std::uint64_t first_group;
   std::uint64_t first, end;  ///< numbers of the streamlines
   std::uint64_t seed_rows;   ///< number of rows by seed of a group
+  std::uint64_t first_seed;  ///< seed of the first row of a matrix
   counters out;              ///< counters of the first group
 };
 
@@ -75,6 +76,7 @@ class lane_walker {
     out.to = &job_->out;
     out.row = group_;
     out.seed_row = seed_row_;
+    out.matrix_row = from_ - job_->first_seed;
     out.columns = job_->columns;
     out.crossings = crossings_;
     out.own_column = job_->field.matrix.square ? static_cast<std::int32_t>(from_) : -1;

@@ -19,6 +19,8 @@ struct group_plan {
   VOXHERD_FUNCTION std::uint64_t streamlines() const { return seeds * per_seed; }
   VOXHERD_FUNCTION std::uint64_t groups() const { return (streamlines() + per_group - 1) / per_group; }
   VOXHERD_FUNCTION std::uint64_t first_seed(std::uint64_t group) const { return group * per_group / per_seed; }
+  /// Whether no group has only a part of a seed's streamlines.
+  VOXHERD_FUNCTION bool has_whole_seeds() const { return per_group % per_seed == 0; }
   /// Seeds that a group may have a part of.
   VOXHERD_FUNCTION std::uint64_t seed_rows() const {
     const std::uint64_t touched = (per_group + per_seed - 2) / per_seed + 1;
@@ -41,6 +43,14 @@ struct track_input {
   group_plan plan;
 };
 
+/// Parts of a matrix that are found while streamlines are counted, added to these; null for what is not wanted.
+struct matrix_parts {
+  sparse_rows* rows = nullptr;  ///< one row per seed; groups must have all streamlines of a seed
+  std::vector<std::vector<pair_entry>>* pairs = nullptr;  ///< one list per group
+
+  bool wanted() const { return rows != nullptr || pairs != nullptr; }
+};
+
 /// Draws streamlines on one device; used by one thread. Throws device_error; device_out_of_memory where fewer groups
 /// may fit.
 class tracker {
@@ -48,7 +58,7 @@ class tracker {
   virtual ~tracker() = default;
 
   /// Sums of groups [first, first + count), one row per group in each array of `out`.
-  virtual void track(std::uint64_t first, std::size_t count, const counters& out) = 0;
+  virtual void track(std::uint64_t first, std::size_t count, const counters& out, const matrix_parts& parts = {}) = 0;
 
   /// The matrix' rows of seeds [first, first + count), added to `out`.
   virtual void track_rows(std::uint64_t first, std::size_t count, sparse_rows& out) = 0;
@@ -90,7 +100,7 @@ VOXHERD_FUNCTION inline group_plan row_plan(const group_plan& plan) {
 
 /// The arrays of group number `row` of those that begin at `first`.
 VOXHERD_FUNCTION inline counters group_row(const counters& first, std::size_t row, std::size_t places,
-                                           const group_plan& plan, std::size_t columns, std::size_t matrix_columns) {
+                                           const group_plan& plan, std::size_t columns) {
   const std::size_t seed_rows = plan.seed_rows();
   counters c;
   c.density = element(first.density, row * places);
@@ -99,8 +109,6 @@ VOXHERD_FUNCTION inline counters group_row(const counters& first, std::size_t ro
   c.hits = element(first.hits, row * seed_rows * columns);
   c.hit_length = element(first.hit_length, row * seed_rows * columns);
   c.walked = element(first.walked, row);
-  c.cells = element(first.cells, row * matrix_columns);
-  c.cell_length = element(first.cell_length, row * matrix_columns);
   c.accepted_bits = element(first.accepted_bits, row * bit_words(plan.per_group));
   c.directions = element(first.directions, row * places * direction_products);
   return c;

@@ -133,44 +133,27 @@ class cpu_tracker final : public tracker {
  public:
   cpu_tracker(const device& d, const track_input& in) : in_(in), threads_(d.threads) {}
 
-  void track(std::uint64_t first, std::size_t count, const counters& out) override {
+  void track(std::uint64_t first, std::size_t count, const counters& out, const matrix_parts& parts) override {
     for (std::size_t row = 0; row < count; ++row) {
-      const counters group = group_row(out, row, in_.places, in_.plan, in_.columns, 0);
+      const counters group = group_row(out, row, in_.places, in_.plan, in_.columns);
       set_zero(group, in_.places, in_.plan, in_.columns);
-      track_group(first + row, group);
+      if (parts.pairs != nullptr) {
+        track_group_pairs(first + row, group, parts.pairs->emplace_back());
+      } else if (parts.rows != nullptr) {
+        track_group_rows(first + row, group, *parts.rows);
+      } else {
+        track_group(first + row, group);
+      }
     }
   }
 
   void track_rows(std::uint64_t first, std::size_t count, sparse_rows& out) override {
-    std::vector<sparse_rows> rows(count);
-#pragma omp parallel num_threads(threads_)
-    {
-      dense_row row(in_.matrix.columns);
-#pragma omp for schedule(dynamic)
-      for (std::size_t i = 0; i < count; ++i) {
-        track_job job = make_job(first + i, row_plan(in_.plan));
-        job.out.cells = row.cells.data();
-        job.out.cell_length = row.length.data();
-        draw(job, own_queue{job.first});
-        row.move_to(rows[i]);
-      }
-    }
-    for (const sparse_rows& row : rows) append(row, out);
+    draw_rows(make_job(first, row_plan(in_.plan)), count, {}, out);
   }
 
   void track_pairs(std::uint64_t group, std::vector<pair_entry>& out) override {
-    const track_job job = make_job(group, in_.plan);
-    std::atomic<std::uint64_t> next{job.first};
     out.clear();
-#pragma omp parallel num_threads(threads_)
-    {
-      std::vector<pair_entry> own;
-      draw(job, portion_queue{next}, pair_sink{own, pair_rows(job.field)}, true);
-      reduce_pairs(own);
-#pragma omp critical(voxherd_track_pairs)
-      out.insert(out.end(), own.begin(), own.end());
-    }
-    reduce_pairs(out);
+    track_group_pairs(group, {}, out);
   }
 
   void change_streamlines(const track_input& in) override { in_ = in; }
@@ -188,7 +171,60 @@ class cpu_tracker final : public tracker {
     job.first = group * plan.per_group;
     job.end = std::min(job.first + plan.per_group, plan.streamlines());
     job.seed_rows = plan.seed_rows();
+    job.first_seed = job.first / plan.per_seed;
     return job;
+  }
+
+  /// The rows of `count` seeds, of which the job has the first one. What else is counted is added to `sums`.
+  void draw_rows(const track_job& first, std::size_t count, const counters& sums, sparse_rows& out) const {
+    std::vector<sparse_rows> rows(count);
+#pragma omp parallel num_threads(threads_)
+    {
+      own_counts own(sums, in_.places, first.plan, in_.columns);
+      dense_row row(in_.matrix.columns);
+#pragma omp for schedule(dynamic)
+      for (std::size_t i = 0; i < count; ++i) {
+        track_job job = first;
+        job.first_seed += i;
+        job.first = job.first_seed * in_.plan.per_seed;
+        job.end = job.first + in_.plan.per_seed;
+        job.first_group = job.first / job.plan.per_group;
+        job.out = own.view();
+        job.out.cells = row.cells.data();
+        job.out.cell_length = row.length.data();
+        draw(job, own_queue{job.first});
+        row.move_to(rows[i]);
+      }
+#pragma omp critical(voxherd_track_sum)
+      own.add_to(sums);
+    }
+    for (const sparse_rows& row : rows) append(row, out);
+  }
+
+  void track_group_rows(std::uint64_t group, const counters& sums, sparse_rows& out) const {
+    const track_job job = make_job(group, in_.plan);
+    draw_rows(job, (job.end - job.first) / in_.plan.per_seed, sums, out);
+  }
+
+  /// Appends the pairs to `out`, which is empty.
+  void track_group_pairs(std::uint64_t group, const counters& sums, std::vector<pair_entry>& out) const {
+    const track_job job = make_job(group, in_.plan);
+    std::atomic<std::uint64_t> next{job.first};
+#pragma omp parallel num_threads(threads_)
+    {
+      own_counts counts(sums, in_.places, in_.plan, in_.columns);
+      track_job own_job = job;
+      own_job.out = counts.view();
+      std::vector<pair_entry> own;
+      draw(own_job, portion_queue{next}, pair_sink{own, pair_rows(job.field)}, true);
+      reduce_pairs(own);
+#pragma omp critical(voxherd_track_pairs)
+      {
+        counts.add_to(sums);
+        out.insert(out.end(), own.begin(), own.end());
+      }
+    }
+    reduce_pairs(out);
   }
 
   void track_group(std::uint64_t group, const counters& sums) const {

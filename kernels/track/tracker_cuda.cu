@@ -135,37 +135,15 @@ class cuda_tracker final : public tracker {
     stream_.wait();
   }
 
-  void track(std::uint64_t first, std::size_t count, const counters& out) override {
-    const std::size_t rows = in_.plan.seed_rows(), places = count * in_.places, seeds = count * rows,
-                      hits = seeds * in_.columns, words = count * bit_words(in_.plan.per_group);
-    track_job job = make_job();
-    job.first_group = first;
-    job.first = first * in_.plan.per_group;
-    job.end = std::min(job.first + count * in_.plan.per_group, in_.plan.streamlines());
-    job.out.density = density_.begin(out.density, places, stream_);
-    job.out.length = length_.begin(out.length, places, stream_);
-    job.out.accepted = accepted_.begin(out.accepted, seeds, stream_);
-    job.out.hits = hits_.begin(out.hits, hits, stream_);
-    job.out.hit_length = hit_length_.begin(out.hit_length, hits, stream_);
-    job.out.walked = walked_.begin(out.walked, count, stream_);
-    job.out.directions = directions_.begin(out.directions, places * direction_products, stream_);
-    job.out.accepted_bits = accepted_bits_.begin(out.accepted_bits, words, stream_);
-    launch(job);
-    density_.fetch(out.density, places, stream_);
-    length_.fetch(out.length, places, stream_);
-    accepted_.fetch(out.accepted, seeds, stream_);
-    hits_.fetch(out.hits, hits, stream_);
-    hit_length_.fetch(out.hit_length, hits, stream_);
-    walked_.fetch(out.walked, count, stream_);
-    accepted_bits_.fetch(out.accepted_bits, words, stream_);
-    directions_.fetch(out.directions, places * direction_products, stream_);
-    stream_.wait();
+  void track(std::uint64_t first, std::size_t count, const counters& out, const matrix_parts& parts) override {
+    const std::size_t at_once = groups_at_once(count, parts);
+    for (std::size_t done = 0; done < count; done += at_once)
+      track_some(first + done, std::min(at_once, count - done), group_row(out, done, in_.places, in_.plan, in_.columns),
+                 parts);
   }
 
   void track_rows(std::uint64_t first, std::size_t count, sparse_rows& out) override {
-    constexpr std::size_t table_bytes = std::size_t{1} << 30;
-    const std::size_t row_bytes = in_.matrix.columns * (sizeof(std::uint32_t) + sizeof(std::uint64_t));
-    const std::size_t at_once = std::max<std::size_t>(1, table_bytes / std::max<std::size_t>(1, row_bytes));
+    const std::size_t at_once = rows_at_once();
     for (std::size_t done = 0; done < count; done += at_once)
       track_some_rows(first + done, std::min(at_once, count - done), out);
   }
@@ -230,21 +208,81 @@ class cuda_tracker final : public tracker {
     return job;
   }
 
-  /// Rows that fit a dense table in device memory; only their entries leave the device.
-  void track_some_rows(std::uint64_t first, std::size_t count, sparse_rows& out) {
-    const std::uint32_t columns = in_.matrix.columns;
+  /// Rows of a dense table in device memory.
+  std::size_t rows_at_once() const {
+    constexpr std::size_t table_bytes = std::size_t{1} << 30;
+    const std::size_t row_bytes = in_.matrix.columns * (sizeof(std::uint32_t) + sizeof(std::uint64_t));
+    return std::max<std::size_t>(1, table_bytes / std::max<std::size_t>(1, row_bytes));
+  }
+
+  std::size_t groups_at_once(std::size_t count, const matrix_parts& parts) const {
+    if (parts.pairs != nullptr) return 1;
+    if (parts.rows == nullptr) return std::max<std::size_t>(1, count);
+    return std::max<std::size_t>(1, rows_at_once() / (in_.plan.per_group / in_.plan.per_seed));
+  }
+
+  /// Counters, and parts of matrices for which the memory is large enough.
+  void track_some(std::uint64_t first, std::size_t count, const counters& out, const matrix_parts& parts) {
+    const std::size_t rows = in_.plan.seed_rows(), places = count * in_.places, seeds = count * rows,
+                      hits = seeds * in_.columns, words = count * bit_words(in_.plan.per_group);
     track_job job = make_job();
-    job.plan = row_plan(in_.plan);
+    set_groups(job, first, count);
+    job.out.density = density_.begin(out.density, places, stream_);
+    job.out.length = length_.begin(out.length, places, stream_);
+    job.out.accepted = accepted_.begin(out.accepted, seeds, stream_);
+    job.out.hits = hits_.begin(out.hits, hits, stream_);
+    job.out.hit_length = hit_length_.begin(out.hit_length, hits, stream_);
+    job.out.walked = walked_.begin(out.walked, count, stream_);
+    job.out.directions = directions_.begin(out.directions, places * direction_products, stream_);
+    job.out.accepted_bits = accepted_bits_.begin(out.accepted_bits, words, stream_);
+    const std::size_t matrix_rows = parts.rows == nullptr ? 0 : (job.end - job.first) / in_.plan.per_seed;
+    if (matrix_rows > 0) begin_rows(job, matrix_rows);
+    if (parts.pairs != nullptr) {
+      launch_pairs(job, parts.pairs->emplace_back());
+      reduce_pairs(parts.pairs->back());
+    } else {
+      launch(job);
+    }
+    if (matrix_rows > 0) fetch_rows(job, matrix_rows, *parts.rows);
+    density_.fetch(out.density, places, stream_);
+    length_.fetch(out.length, places, stream_);
+    accepted_.fetch(out.accepted, seeds, stream_);
+    hits_.fetch(out.hits, hits, stream_);
+    hit_length_.fetch(out.hit_length, hits, stream_);
+    walked_.fetch(out.walked, count, stream_);
+    accepted_bits_.fetch(out.accepted_bits, words, stream_);
+    directions_.fetch(out.directions, places * direction_products, stream_);
+    stream_.wait();
+  }
+
+  /// The streamlines of groups [first, first + count) of the job's plan.
+  static void set_groups(track_job& job, std::uint64_t first, std::size_t count) {
     job.seed_rows = job.plan.seed_rows();
     job.first_group = first;
     job.first = first * job.plan.per_group;
-    job.end = job.first + count * job.plan.per_group;
+    job.end = std::min(job.first + count * job.plan.per_group, job.plan.streamlines());
+    job.first_seed = job.first / job.plan.per_seed;
+  }
+
+  /// Rows that fit a dense table in device memory; only their entries leave the device.
+  void track_some_rows(std::uint64_t first, std::size_t count, sparse_rows& out) {
+    track_job job = make_job();
+    job.plan = row_plan(in_.plan);
+    set_groups(job, first, count);
+    begin_rows(job, count);
+    launch(job);
+    fetch_rows(job, count, out);
+  }
+
+  void begin_rows(track_job& job, std::size_t count) {
     constexpr std::uint32_t wanted = 0;
     constexpr std::uint64_t wanted_length = 0;
-    job.out.cells = row_cells_.begin(&wanted, count * columns, stream_);
-    job.out.cell_length = row_length_.begin(&wanted_length, count * columns, stream_);
-    launch(job);
+    job.out.cells = row_cells_.begin(&wanted, count * in_.matrix.columns, stream_);
+    job.out.cell_length = row_length_.begin(&wanted_length, count * in_.matrix.columns, stream_);
+  }
 
+  void fetch_rows(const track_job& job, std::size_t count, sparse_rows& out) {
+    const std::uint32_t columns = in_.matrix.columns;
     row_sizes_.reserve(count);
     launch_items(size_kernel, count, block_threads / 32, {block_threads}, stream_, job.out.cells, count, columns,
                  row_sizes_.data());
@@ -263,6 +301,12 @@ class cuda_tracker final : public tracker {
     job.first_group = first / in_.plan.per_group;
     job.first = first;
     job.end = end;
+    launch_pairs(job, out);
+  }
+
+  /// The same for the streamlines of a job, whose counters are right in any case.
+  void launch_pairs(const track_job& job, std::vector<pair_entry>& out) {
+    const std::uint64_t first = job.first, end = job.end;
     pair_sink sink;
     sink.list_size = max_crossings(job);
     sink.rows = pair_rows(job.field);

@@ -205,6 +205,7 @@ struct walk_output {
   const counters* to = nullptr;   ///< counters of the first group; null: nowhere
   std::size_t row = 0;            ///< row of the streamline's group after the first
   std::size_t seed_row = 0;       ///< row of the seed in all rows of seeds
+  std::size_t matrix_row = 0;     ///< row of the seed in `cells`
   std::uint32_t columns = 0;      ///< number of columns of `hits`: regions or targets
   crossing* crossings = nullptr;  ///< list of the voxels of a matrix, with room for all points; null: not wanted
   std::int32_t own_column = -1;   ///< column of the seed itself in a matrix, which is not counted; -1: none
@@ -285,7 +286,7 @@ class visit_counter {
     (void)visits_.find(field_->places + 1 + out_.columns + number, first_visit);
     if (!first_visit) return;
     if (out_.crossings != nullptr) out_.crossings[crossings_++] = {number, half_ == 0 ? point : -point};
-    const std::size_t cell = out_.row * field_->matrix.columns + static_cast<std::size_t>(column);
+    const std::size_t cell = out_.matrix_row * field_->matrix.columns + static_cast<std::size_t>(column);
     add(element(out_.to->cells, cell), 1u);
     add(element(out_.to->cell_length, cell), static_cast<std::uint64_t>(point));
   }

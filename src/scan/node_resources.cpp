@@ -3,6 +3,11 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <vector>
 
 #include "mpi/run/staged_input.hpp"
@@ -26,9 +31,49 @@ void node_cores::use_all() const { (void)sched_setaffinity(0, sizeof cores_, &co
 
 namespace {
 
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A line of /proc/meminfo, in bytes; 0 if it is missing.
+std::uint64_t memory_line(const std::string& table, const std::string& name) {
+  const std::size_t at = table.find(name + ":");
+  if (at == std::string::npos) return 0;
+  std::istringstream rest(table.substr(at + name.size() + 1));
+  std::uint64_t kibibytes = 0;
+  rest >> kibibytes;
+  return kibibytes * 1024;
+}
+
+/// The smallest memory limit of this process's control group (version 2) and those above it; 0 for none.
+std::uint64_t group_limit() {
+  const std::string groups = content("/proc/self/cgroup");
+  const std::size_t at = groups.find("0::");
+  if (at == std::string::npos) return 0;
+  std::filesystem::path group = groups.substr(at + 3, groups.find('\n', at) - at - 3);
+  std::uint64_t smallest = 0;
+  for (; group.has_relative_path(); group = group.parent_path()) {
+    const std::uint64_t limit = memory_limit(content("/sys/fs/cgroup" + group.string() + "/memory.max"));
+    if (limit > 0 && (smallest == 0 || limit < smallest)) smallest = limit;
+  }
+  return smallest;
+}
+
 constexpr double turned_bytes = 3 * 64;  // per voxel and file, during the transpose to rows (row_inflater)
 
 }  // namespace
+
+std::uint64_t memory_limit(const std::string& text) {
+  std::uint64_t bytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), bytes);
+  return bytes;
+}
+
+main_memory read_main_memory() {
+  const std::string table = content("/proc/meminfo");
+  return {memory_line(table, "MemTotal"), memory_line(table, "MemAvailable"), group_limit()};
+}
 
 std::uint64_t items_within(std::uint64_t bytes, const std::vector<std::vector<nifti_header>>& series,
                            std::uint64_t items) {

@@ -10,12 +10,36 @@ namespace voxherd {
 
 namespace {
 
+/// The densities and targets of all streamlines, and the columns of a matrix.
+track::track_input make_group_view(const drawn_matrix& matrix, const track_inputs& in) {
+  if (matrix.rows == nullptr && matrix.pairs == nullptr) return in.view();
+  track::track_input view =
+      matrix.rows != nullptr ? make_matrix_view(*matrix.rows, in) : make_pair_view(*matrix.pairs, in);
+  view.columns = static_cast<std::uint32_t>(in.columns());
+  view.target_begin = in.target_begin;
+  view.targets = in.targets;
+  return view;
+}
+
+/// On a GPU the rows of a group are dense at once, on CPU cores each thread draws one after another.
+bool has_room_for_rows(const seed_matrix& matrix, const track_inputs& in, const device& d) {
+  constexpr std::uint64_t table_bytes = std::uint64_t{1} << 30,
+                          cell_bytes = sizeof(std::uint32_t) + sizeof(std::uint64_t);
+  if (!in.plan.has_whole_seeds()) return false;
+  const std::uint64_t seeds = in.plan.per_group / in.plan.per_seed;
+  if (d.kind == backend::cpu) return seeds >= 2 * static_cast<std::uint64_t>(d.threads) || in.plan.groups() == 1;
+  return seeds * matrix.voxels.size() * cell_bytes <= table_bytes;
+}
+
 class group_runner final : public batch_runner {
  public:
   /// `per_group`: streamlines that are drawn of each group.
-  group_runner(const device& d, const track_inputs& in, std::uint64_t per_group)
-      : chosen_(chosen_outputs<group_outputs>(in)), groups_of_item_(in.plan.per_group / per_group) {
-    track::track_input view = in.view();
+  group_runner(const device& d, const track_inputs& in, std::uint64_t per_group, const drawn_matrix& matrix)
+      : in_(in),
+        matrix_(matrix),
+        chosen_(chosen_outputs<group_outputs>(in)),
+        groups_of_item_(in.plan.per_group / per_group) {
+    track::track_input view = make_group_view(matrix, in);
     view.plan.per_group = per_group;
     tracker_ = track::make_tracker(d, view);
   }
@@ -31,11 +55,19 @@ class group_runner final : public batch_runner {
     to.hit_length = out.values<"hit_length">();
     to.directions = out.values<"directions">();
     to.accepted_bits = out.values<"accepted_bits">();
-    tracker_->track(items.first_item * groups_of_item_, items.item_count, to);
+    track::sparse_rows rows;
+    std::vector<pair_list> pairs;
+    tracker_->track(items.first_item * groups_of_item_, items.item_count, to,
+                    {matrix_.rows == nullptr ? nullptr : &rows, matrix_.pairs == nullptr ? nullptr : &pairs});
+    std::uint64_t seed = in_.plan.first_seed(items.first_item), group = items.first_item;
+    for (matrix_row& row : split_rows(rows, in_.lengths)) matrix_.rows->kept->keep(seed++, std::move(row));
+    for (pair_list& list : pairs) matrix_.pairs->kept->keep(group++, std::move(list));
   }
   void release_memory() override { tracker_->release_memory(); }
 
  private:
+  const track_inputs& in_;
+  drawn_matrix matrix_;
   std::unique_ptr<track::tracker> tracker_;
   output_choice<group_outputs> chosen_;
   std::uint64_t groups_of_item_;
@@ -115,8 +147,20 @@ class tract_runner final : public batch_runner {
 
 }  // namespace
 
+drawn_matrix choose_drawn_matrix(const std::vector<seed_matrix>& matrices, const pair_matrix& pairs,
+                                 const track_inputs& in, const device& d) {
+  for (const seed_matrix& m : matrices)
+    if (m.min_total == 0 && has_room_for_rows(m, in, d)) return {&m, nullptr};
+  if (pairs.kept && pairs.rows.min_total == 0) return {nullptr, &pairs};
+  return {};
+}
+
+std::unique_ptr<batch_runner> streamline_groups::make_runner() const {
+  return std::make_unique<group_runner>(device_, inputs_, inputs_.plan.per_group, matrix_);
+}
+
 std::unique_ptr<batch_runner> streamline_groups::make_probe(std::uint64_t streamlines) const {
-  return std::make_unique<group_runner>(device_, inputs_, streamlines);
+  return std::make_unique<group_runner>(device_, inputs_, streamlines, drawn_matrix{});
 }
 
 /// Batches of at most 256 MB of counts, and enough of them for several ranks.

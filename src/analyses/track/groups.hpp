@@ -3,6 +3,7 @@
 #include "core/analysis.hpp"
 #include "core/step_outputs.hpp"
 #include "mpi/run/estimate.hpp"
+#include "src/analyses/track/pair_matrix.hpp"
 #include "src/analyses/track/tracts.hpp"
 
 namespace voxherd {
@@ -55,18 +56,28 @@ struct group_outputs {
   };
 };
 
+/// A matrix whose rows or pairs are drawn together with the groups, and kept: at most one of the two.
+struct drawn_matrix {
+  const seed_matrix* rows = nullptr;
+  const pair_matrix* pairs = nullptr;
+};
+
+/// The first matrix that counts the same streamlines as the densities and has room for a group's rows, if there is one.
+drawn_matrix choose_drawn_matrix(const std::vector<seed_matrix>& matrices, const pair_matrix& pairs,
+                                 const track_inputs& in, const device& d);
+
 /// The step that draws the streamlines: items are groups of them, with one row of integer counts each.
 class streamline_groups final : public analysis, public divisible_items {
  public:
-  streamline_groups(const track_inputs& inputs, const device& d)
-      : inputs_(inputs), device_(d), voxels_(inputs.plan.groups(), no_voxel) {}
+  streamline_groups(const track_inputs& inputs, const device& d, const drawn_matrix& matrix)
+      : inputs_(inputs), device_(d), matrix_(matrix), voxels_(inputs.plan.groups(), no_voxel) {}
 
   std::string name() const override { return "track-groups"; }
   const image_grid& grid() const override { return inputs_.space.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::vector<output_spec> outputs() const override { return output_specs<group_outputs>(inputs_); }
   std::size_t device_bytes_per_item() const override { return output_bytes_per_item<group_outputs>(inputs_); }
-  std::unique_ptr<batch_runner> make_runner() const override { return make_probe(inputs_.plan.per_group); }
+  std::unique_ptr<batch_runner> make_runner() const override;
   std::uint64_t max_items_per_batch() const override;
   std::uint64_t parts_of_item(std::uint64_t) const override { return inputs_.plan.per_group; }
   std::unique_ptr<batch_runner> make_probe(std::uint64_t streamlines) const override;
@@ -74,6 +85,7 @@ class streamline_groups final : public analysis, public divisible_items {
  private:
   const track_inputs& inputs_;
   device device_;
+  drawn_matrix matrix_;
   std::vector<std::uint64_t> voxels_;
 };
 

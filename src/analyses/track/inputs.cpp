@@ -166,13 +166,16 @@ void track_inputs::set_masks(std::span<const track::voxel_info> masks, track::tr
   }
 }
 
-track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, std::uint64_t row_bytes) {
-  constexpr std::uint64_t min_streamlines = 1 << 16, max_groups = 1024, max_bytes = std::uint64_t{1} << 30;
+track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, std::uint64_t row_bytes,
+                                  bool whole_seeds) {
+  constexpr std::uint64_t min_streamlines = 1 << 16, max_groups = 1024, max_bytes = std::uint64_t{1} << 30,
+                          max_of_seed = 1 << 24;
   track::group_plan plan{seeds, per_seed, 1};
   const std::uint64_t room =
       std::clamp<std::uint64_t>(max_bytes / std::max<std::uint64_t>(1, row_bytes), 1, max_groups);
   const std::uint64_t total = plan.streamlines();
   plan.per_group = std::max(min_streamlines, (total + room - 1) / room);
+  if (whole_seeds && per_seed <= max_of_seed) plan.per_group = (plan.per_group + per_seed - 1) / per_seed * per_seed;
   plan.per_group = std::clamp<std::uint64_t>(plan.per_group, 1, std::max<std::uint64_t>(1, total));
   // Counts of a group are 32-bit.
   plan.per_group = std::min<std::uint64_t>(plan.per_group, 0xffffffff);
@@ -245,7 +248,8 @@ track_inputs read_track_inputs(const session& s, const track_request& given) {
   in.target_names = names.get<std::vector<std::string>>();
   s.broadcast(in.provenance);
   s.broadcast(in.how);
-  in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in));
+  const bool has_rows = !request.matrix1.empty() || !request.matrix2.empty();
+  in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in), has_rows);
   add_stored(track_options(), request, in.configuration);
   spdlog::info("{} with {} each: {} through {} of {}", counted(in.seeds.size(), "seed voxel"),
                counted(request.per_seed, "streamline"), counted(in.plan.streamlines(), "streamline"),

@@ -59,7 +59,9 @@ track_inputs read_track_field(const session& s, const track_request& request, po
 void read_streamline_masks(const track_request& request, track_inputs& in);
 
 /// Cuts streamlines into groups of at least 2^16, for at most 1024 rows of counts of `row_bytes` each, or 1 GB of them.
-/// Depends on the inputs only.
-track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, std::uint64_t row_bytes);
+/// `whole_seeds`: no group has only a part of a seed's streamlines, unless these are more than 2^24. Depends on the
+/// inputs only.
+track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, std::uint64_t row_bytes,
+                                  bool whole_seeds = false);
 
 }  // namespace voxherd

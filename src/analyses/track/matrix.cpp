@@ -9,6 +9,7 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/label_image.hpp"
+#include "src/scan/node_resources.hpp"
 
 namespace voxherd {
 
@@ -22,6 +23,43 @@ seed_matrix make_matrix1(const std::string& file, const track_inputs& in) {
 
 using row_outputs = matrix_outputs<element_type::uint32>;
 
+/// Rows that this rank has drawn before, and draws the others.
+class row_source {
+ public:
+  row_source(const seed_matrix& matrix, const track_inputs& in, const device& d)
+      : matrix_(matrix), in_(in), device_(d) {}
+
+  std::vector<kept_rows::pointer> find(const batch& seeds) {
+    std::vector<kept_rows::pointer> rows(seeds.item_count);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = matrix_.kept->find(seeds.first_item + i);
+    for (std::size_t first = 0; first < rows.size();) {
+      std::size_t end = first;
+      while (end < rows.size() && rows[end] == nullptr) ++end;
+      draw(seeds.first_item + first, std::span(rows).subspan(first, end - first));
+      first = end + 1;
+    }
+    return rows;
+  }
+  void release_memory() {
+    if (tracker_) tracker_->release_memory();
+  }
+
+ private:
+  void draw(std::uint64_t first, std::span<kept_rows::pointer> rows) {
+    if (rows.empty()) return;
+    if (!tracker_) tracker_ = track::make_tracker(device_, make_matrix_view(matrix_, in_));
+    track::sparse_rows drawn;
+    tracker_->track_rows(first, rows.size(), drawn);
+    std::vector<matrix_row> split = split_rows(drawn, in_.lengths);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = matrix_.kept->keep(first + i, std::move(split[i]));
+  }
+
+  const seed_matrix& matrix_;
+  const track_inputs& in_;
+  device device_;
+  std::unique_ptr<track::tracker> tracker_;  ///< made when the first row has to be drawn
+};
+
 /// Items are seeds, the rows of the matrix; all streamlines of a seed are drawn at once.
 class matrix_items : public analysis {
  public:
@@ -33,7 +71,7 @@ class matrix_items : public analysis {
   std::uint64_t max_items_per_batch() const override;
 
  protected:
-  std::unique_ptr<track::tracker> make_row_tracker() const;
+  row_source make_rows() const;
 
   const seed_matrix& matrix_;
   const track_inputs& in_;
@@ -69,39 +107,39 @@ class matrix_rows final : public matrix_items {
 
 class row_size_runner final : public batch_runner {
  public:
-  explicit row_size_runner(std::unique_ptr<track::tracker> tracker) : tracker_(std::move(tracker)) {}
+  explicit row_size_runner(row_source rows) : rows_(std::move(rows)) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
-    track::sparse_rows rows;
-    tracker_->track_rows(items.first_item, items.item_count, rows);
+    const std::vector<kept_rows::pointer> rows = rows_.find(items);
     const auto out = arrays_in<size_outputs>(outputs);
-    for (std::size_t i = 0; i < items.item_count; ++i) out.put<"entries">(i, rows.begin[i + 1] - rows.begin[i]);
+    for (std::size_t i = 0; i < rows.size(); ++i) out.put<"entries">(i, rows[i]->column.size());
   }
-  void release_memory() override { tracker_->release_memory(); }
+  void release_memory() override { rows_.release_memory(); }
 
  private:
-  std::unique_ptr<track::tracker> tracker_;
+  row_source rows_;
 };
 
 class row_runner final : public batch_runner {
  public:
-  row_runner(std::unique_ptr<track::tracker> tracker, const track_inputs& in)
-      : tracker_(std::move(tracker)), in_(in), chosen_(chosen_outputs<row_outputs>(in)) {}
+  row_runner(row_source rows, const track_inputs& in)
+      : rows_(std::move(rows)), in_(in), chosen_(chosen_outputs<row_outputs>(in)) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
-    track::sparse_rows rows;
-    tracker_->track_rows(items.first_item, items.item_count, rows);
     const auto out = arrays_in<row_outputs>(outputs, chosen_);
-    std::copy(rows.column.begin(), rows.column.end(), out.values<"column">());
-    std::copy(rows.count.begin(), rows.count.end(), out.values<"count">());
-    if (!in_.lengths) return;
-    double* sums = out.values<"length_sum">();
-    for (const std::uint64_t steps : rows.steps) *sums++ = static_cast<double>(steps) * in_.step_mm;
+    std::size_t next = 0;
+    for (const kept_rows::pointer& row : rows_.find(items)) {
+      std::copy(row->column.begin(), row->column.end(), out.values<"column">() + next);
+      std::copy(row->count.begin(), row->count.end(), out.values<"count">() + next);
+      for (std::size_t i = 0; i < row->steps.size(); ++i)
+        out.put<"length_sum">(next + i, static_cast<double>(row->steps[i]) * in_.step_mm);
+      next += row->column.size();
+    }
   }
-  void release_memory() override { tracker_->release_memory(); }
+  void release_memory() override { rows_.release_memory(); }
 
  private:
-  std::unique_ptr<track::tracker> tracker_;
+  row_source rows_;
   const track_inputs& in_;
   output_choice<row_outputs> chosen_;
 };
@@ -123,16 +161,14 @@ std::uint64_t matrix_items::max_items_per_batch() const {
                                    std::max<std::uint64_t>(127, streamlines / in_.plan.per_seed));
 }
 
-std::unique_ptr<track::tracker> matrix_items::make_row_tracker() const {
-  return track::make_tracker(device_, make_matrix_view(matrix_, in_));
-}
+row_source matrix_items::make_rows() const { return {matrix_, in_, device_}; }
 
 std::unique_ptr<batch_runner> matrix_sizes::make_runner() const {
-  return std::make_unique<row_size_runner>(make_row_tracker());
+  return std::make_unique<row_size_runner>(make_rows());
 }
 
 std::unique_ptr<batch_runner> matrix_rows::make_runner() const {
-  return std::make_unique<row_runner>(make_row_tracker(), in_);
+  return std::make_unique<row_runner>(make_rows(), in_);
 }
 
 /// Collects the sizes of the items whose batches this rank receives, in any order.
@@ -160,6 +196,11 @@ class size_collector {
 
 }  // namespace
 
+std::uint64_t kept_list_bytes(const session& s) {
+  constexpr std::uint64_t max_bytes_of_node = 8'000'000'000;
+  return std::min(max_bytes_of_node, read_main_memory().usable() / 4) / static_cast<std::uint64_t>(s.node_size());
+}
+
 seed_matrix make_density_matrix(int number, const std::string& file, const track_inputs& in) {
   seed_matrix m{number, file, in.space.grid, in.place_voxels, {}};
   std::sort(m.voxels.begin(), m.voxels.end());
@@ -179,6 +220,24 @@ void number_columns(seed_matrix& m) {
 
 std::int32_t to_steps(double mm, const track_inputs& in) {
   return static_cast<std::int32_t>(std::ceil(mm / in.step_mm - 1e-4));
+}
+
+std::vector<matrix_row> split_rows(const track::sparse_rows& rows, bool lengths) {
+  std::vector<matrix_row> split(rows.begin.size() - 1);
+  for (std::size_t i = 0; i < split.size(); ++i) {
+    const auto part = [first = rows.begin[i], end = rows.begin[i + 1]](const auto& all) {
+      return std::pair(all.begin() + static_cast<std::ptrdiff_t>(first),
+                       all.begin() + static_cast<std::ptrdiff_t>(end));
+    };
+    const auto [column, column_end] = part(rows.column);
+    const auto [count, count_end] = part(rows.count);
+    split[i].column.assign(column, column_end);
+    split[i].count.assign(count, count_end);
+    if (!lengths) continue;
+    const auto [steps, steps_end] = part(rows.steps);
+    split[i].steps.assign(steps, steps_end);
+  }
+  return split;
 }
 
 track::track_input make_matrix_view(const seed_matrix& matrix, const track_inputs& in) {
@@ -216,7 +275,10 @@ std::vector<seed_matrix> make_seed_matrices(const session& s, const track_reques
       in.provenance["target2"] = fingerprint(request.target2);
     });
   }
-  for (seed_matrix& m : all) number_columns(m);
+  for (seed_matrix& m : all) {
+    number_columns(m);
+    m.kept = std::make_shared<kept_rows>(kept_list_bytes(s));
+  }
   return all;
 }
 

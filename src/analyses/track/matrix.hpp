@@ -9,18 +9,20 @@
 #include "kernels/portable/output_arrays.hpp"
 #include "mpi/run/steps.hpp"
 #include "src/analyses/track/inputs.hpp"
+#include "src/analyses/track/kept_lists.hpp"
 
 namespace voxherd {
 
 /// A sparse matrix of streamlines from each seed (row) to voxels (columns): FSL's matrix 1 (seeds) or 2 (a mask).
 struct seed_matrix {
-  int number = 1;                     ///< FSL's
-  std::string file;                   ///< where it is written
-  fsl_grid grid;                      ///< grid of the columns
-  std::vector<std::uint64_t> voxels;  ///< voxel of each column, linear index in this grid
-  std::vector<std::int32_t> column;   ///< column of each voxel of the grid; -1: none
-  std::int32_t min_total = 0;         ///< steps of the shortest streamlines that count
-  bool after_start = false;           ///< the seed itself is not a point in a column
+  int number = 1;                        ///< FSL's
+  std::string file;                      ///< where it is written
+  fsl_grid grid;                         ///< grid of the columns
+  std::vector<std::uint64_t> voxels;     ///< voxel of each column, linear index in this grid
+  std::vector<std::int32_t> column;      ///< column of each voxel of the grid; -1: none
+  std::int32_t min_total = 0;            ///< steps of the shortest streamlines that count
+  bool after_start = false;              ///< the seed itself is not a point in a column
+  std::shared_ptr<kept_rows> kept = {};  ///< rows that were drawn with the groups of streamlines, or for their sizes
   track::column_grid view(const track_space& space) const;
 };
 
@@ -38,6 +40,9 @@ std::int32_t to_steps(double mm, const track_inputs& in);
 
 /// What a tracker of the matrix reads; densities and targets are left out.
 track::track_input make_matrix_view(const seed_matrix& matrix, const track_inputs& in);
+
+/// The rows of an input of a tracker. `lengths`: whether they have steps.
+std::vector<matrix_row> split_rows(const track::sparse_rows& rows, bool lengths);
 
 /// Entries of a matrix. The rows of the points (see analysis::point_offsets) are the matrix in compressed sparse rows.
 template <element_type Count>

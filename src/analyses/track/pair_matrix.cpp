@@ -28,13 +28,36 @@ class pair_items : public analysis {
   std::uint64_t max_items_per_batch() const override { return 1; }
 
  protected:
-  std::unique_ptr<track::tracker> make_pair_tracker() const;
+  const pair_matrix& matrix_;
+  const track_inputs& in_;
+  device device_;
+
+ private:
+  std::vector<std::uint64_t> voxels_;
+};
+
+/// Lists that this rank has drawn before, and draws the others.
+class list_source {
+ public:
+  list_source(const pair_matrix& matrix, const track_inputs& in, const device& d)
+      : matrix_(matrix), in_(in), device_(d) {}
+
+  kept_pairs::pointer find(std::uint64_t group) {
+    if (auto kept = matrix_.kept->find(group)) return kept;
+    if (!tracker_) tracker_ = track::make_tracker(device_, make_pair_view(matrix_, in_));
+    pair_list pairs;
+    tracker_->track_pairs(group, pairs);
+    return matrix_.kept->keep(group, std::move(pairs));
+  }
+  void release_memory() {
+    if (tracker_) tracker_->release_memory();
+  }
 
  private:
   const pair_matrix& matrix_;
   const track_inputs& in_;
   device device_;
-  std::vector<std::uint64_t> voxels_;
+  std::unique_ptr<track::tracker> tracker_;  ///< made when the first list has to be drawn
 };
 
 /// How many pairs each group has.
@@ -70,43 +93,38 @@ class pair_lists final : public pair_items {
 
 class pair_size_runner final : public batch_runner {
  public:
-  explicit pair_size_runner(std::unique_ptr<track::tracker> tracker) : tracker_(std::move(tracker)) {}
+  explicit pair_size_runner(list_source lists) : lists_(std::move(lists)) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
     const auto out = arrays_in<size_outputs>(outputs);
-    std::vector<track::pair_entry> pairs;
-    for (std::size_t i = 0; i < items.item_count; ++i) {
-      tracker_->track_pairs(items.first_item + i, pairs);
-      out.put<"entries">(i, pairs.size());
-    }
+    for (std::size_t i = 0; i < items.item_count; ++i) out.put<"entries">(i, lists_.find(items.first_item + i)->size());
   }
-  void release_memory() override { tracker_->release_memory(); }
+  void release_memory() override { lists_.release_memory(); }
 
  private:
-  std::unique_ptr<track::tracker> tracker_;
+  list_source lists_;
 };
 
 class list_runner final : public batch_runner {
  public:
-  explicit list_runner(std::unique_ptr<track::tracker> tracker) : tracker_(std::move(tracker)) {}
+  explicit list_runner(list_source lists) : lists_(std::move(lists)) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
     const auto out = arrays_in<pair_outputs>(outputs);
-    std::vector<track::pair_entry> pairs;
     std::size_t next = 0;
     for (std::size_t i = 0; i < items.item_count; ++i) {
-      tracker_->track_pairs(items.first_item + i, pairs);
-      for (const track::pair_entry& p : pairs) {
+      const kept_pairs::pointer pairs = lists_.find(items.first_item + i);
+      for (const track::pair_entry& p : *pairs) {
         out.put<"key">(next, p.key);
         out.put<"count">(next, p.count);
         out.put<"steps">(next++, p.steps);
       }
     }
   }
-  void release_memory() override { tracker_->release_memory(); }
+  void release_memory() override { lists_.release_memory(); }
 
  private:
-  std::unique_ptr<track::tracker> tracker_;
+  list_source lists_;
 };
 
 /// The arrays of a file of pair_lists, for several threads at once; HDF5 would read on one.
@@ -163,18 +181,12 @@ class list_reader {
   std::uint64_t key_ = 0, count_ = 0, steps_ = 0;  ///< bytes of the file at which the arrays begin
 };
 
-std::unique_ptr<track::tracker> pair_items::make_pair_tracker() const {
-  track::track_input view = make_matrix_view(matrix_.rows, in_);
-  if (matrix_.has_own_columns()) view.pair_columns = matrix_.columns.view(in_.space);
-  return track::make_tracker(device_, view);
-}
-
 std::unique_ptr<batch_runner> pair_sizes::make_runner() const {
-  return std::make_unique<pair_size_runner>(make_pair_tracker());
+  return std::make_unique<pair_size_runner>(list_source(matrix_, in_, device_));
 }
 
 std::unique_ptr<batch_runner> pair_lists::make_runner() const {
-  return std::make_unique<list_runner>(make_pair_tracker());
+  return std::make_unique<list_runner>(list_source(matrix_, in_, device_));
 }
 
 /// The sums over all groups of a file of pair_lists, for rows [0, rows), in the order of their keys. Each thread adds a
@@ -271,6 +283,12 @@ void add_up(const session& s, std::size_t rows, int threads, pair_sums& sums) {
 
 }  // namespace
 
+track::track_input make_pair_view(const pair_matrix& matrix, const track_inputs& in) {
+  track::track_input view = make_matrix_view(matrix.rows, in);
+  if (matrix.has_own_columns()) view.pair_columns = matrix.columns.view(in.space);
+  return view;
+}
+
 pair_matrix make_pair_matrix(const session& s, const track_request& request, track_inputs& in) {
   pair_matrix m;
   s.agree([&] {
@@ -283,11 +301,13 @@ pair_matrix make_pair_matrix(const session& s, const track_request& request, tra
   });
   number_columns(m.rows);
   m.rows.min_total = to_steps(request.matrix_min_length_mm, in);
+  m.kept = std::make_shared<kept_pairs>(kept_list_bytes(s));
   return m;
 }
 
-pair_matrix make_target_matrix(const std::string& file, const track_inputs& in) {
+pair_matrix make_target_matrix(const session& s, const std::string& file, const track_inputs& in) {
   pair_matrix m;
+  m.kept = std::make_shared<kept_pairs>(kept_list_bytes(s));
   m.option = "--otargetpaths", m.step = "target-pair", m.result = "target_paths";
   m.rows = {3, file, in.space.grid, {}, std::vector<std::int32_t>(in.voxels.size(), -1), 0, true};
   m.rows.voxels.assign(in.target_names.size(), 0);

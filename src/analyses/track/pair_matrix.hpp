@@ -1,13 +1,15 @@
 #pragma once
 
+#include "src/analyses/track/kept_lists.hpp"
 #include "src/analyses/track/matrix.hpp"
 
 namespace voxherd {
 
 /// FSL's matrix 3: pairs of voxels that streamlines connect, of one mask or of two.
 struct pair_matrix {
-  seed_matrix rows;     ///< the mask of the rows, and of the columns unless they have their own
-  seed_matrix columns;  ///< the other mask; without voxels if there is none
+  seed_matrix rows;                  ///< the mask of the rows, and of the columns unless they have their own
+  seed_matrix columns;               ///< the other mask; without voxels if there is none
+  std::shared_ptr<kept_pairs> kept;  ///< lists that were drawn with the groups of streamlines, or for their sizes
   std::string option = "--matrix3", step = "pair", result = "matrix3";  ///< names
 
   bool has_own_columns() const { return !columns.voxels.empty(); }
@@ -20,7 +22,10 @@ pair_matrix make_pair_matrix(const session& s, const track_request& request, tra
 
 /// A density for each of --targets: rows are the targets, columns all voxels that streamlines can reach. Throws
 /// failure: targets overlap.
-pair_matrix make_target_matrix(const std::string& file, const track_inputs& in);
+pair_matrix make_target_matrix(const session& s, const std::string& file, const track_inputs& in);
+
+/// What a tracker of the pairs reads; densities and targets are left out.
+track::track_input make_pair_view(const pair_matrix& matrix, const track_inputs& in);
 
 /// Adds the steps: pairs of each group of streamlines, sorted and added up; the sums of all groups; the file.
 void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inputs& in, const device& d,

@@ -58,7 +58,7 @@ exit_status run_track(session& s, const track_request& request) {
   const std::vector<seed_matrix> matrices = make_seed_matrices(s, request, in);
   pair_matrix pairs, target_pairs;
   if (!request.matrix3.empty()) pairs = make_pair_matrix(s, request, in);
-  if (!request.target_paths.empty()) target_pairs = make_target_matrix(request.target_paths, in);
+  if (!request.target_paths.empty()) target_pairs = make_target_matrix(s, request.target_paths, in);
   how.configuration = in.configuration;
   how.provenance["inputs"] = in.provenance;
 
@@ -68,7 +68,10 @@ exit_status run_track(session& s, const track_request& request) {
   step_list steps;
   const auto kept = std::make_shared<kept_streamlines>();
   steps.run(
-      "groups", [&] { return std::make_unique<streamline_groups>(in, d); },
+      "groups",
+      [&, part = choose_drawn_matrix(matrices, pairs, in, d)] {
+        return std::make_unique<streamline_groups>(in, d, part);
+      },
       [&](const std::string&, nlohmann::json& summary) {
         if (in.max_kept > 0) kept->numbers = choose_streamlines(s, collected.accepted_bits(), in);
         sums = collected.gather(s);

@@ -25,9 +25,6 @@ using findings = std::vector<finding>;
 /// Memory, shared memory and limits of this process (ulimit).
 findings check_memory();
 
-/// The memory limit of a control group, as its file memory.max says: bytes, or "max". 0 for none.
-std::uint64_t memory_limit(const std::string& text);
-
 /// Driver and GPUs of this node. Asks CUDA first, then nvidia-smi, which knows what CUDA does not tell: ECC errors,
 /// persistence, other processes.
 findings check_gpus();

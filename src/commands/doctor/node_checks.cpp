@@ -4,10 +4,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -20,46 +18,14 @@ namespace voxherd {
 
 namespace {
 
-std::string content(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// A line of /proc/meminfo, in bytes; 0 if it is missing.
-std::uint64_t memory_line(const std::string& table, const std::string& name) {
-  const std::size_t at = table.find(name + ":");
-  if (at == std::string::npos) return 0;
-  std::istringstream rest(table.substr(at + name.size() + 1));
-  std::uint64_t kibibytes = 0;
-  rest >> kibibytes;
-  return kibibytes * 1024;
-}
-
-/// The smallest memory limit of this process's control group (version 2) and those above it; 0 for none.
-std::uint64_t group_limit() {
-  const std::string groups = content("/proc/self/cgroup");
-  const std::size_t at = groups.find("0::");
-  if (at == std::string::npos) return 0;
-  std::filesystem::path group = groups.substr(at + 3, groups.find('\n', at) - at - 3);
-  std::uint64_t smallest = 0;
-  for (; group.has_relative_path(); group = group.parent_path()) {
-    const std::uint64_t limit = memory_limit(content("/sys/fs/cgroup" + group.string() + "/memory.max"));
-    if (limit > 0 && (smallest == 0 || limit < smallest)) smallest = limit;
-  }
-  return smallest;
-}
-
 finding check_main_memory() {
   constexpr double needed = 4e9;  // what a rank may take (docs/commands/README.md), for one rank
-  const std::string table = content("/proc/meminfo");
-  double free_bytes = static_cast<double>(memory_line(table, "MemAvailable"));
-  std::string text = fmt::format("{} of {} available", readable_bytes(free_bytes),
-                                 readable_bytes(static_cast<double>(memory_line(table, "MemTotal"))));
-  if (const std::uint64_t limit = group_limit(); limit > 0) {
-    free_bytes = std::min(free_bytes, static_cast<double>(limit));
-    text += fmt::format(", this job may use {}", readable_bytes(static_cast<double>(limit)));
-  }
-  if (free_bytes >= needed) return {verdict::fine, "memory", text};
+  const main_memory memory = read_main_memory();
+  std::string text = fmt::format("{} of {} available", readable_bytes(static_cast<double>(memory.available)),
+                                 readable_bytes(static_cast<double>(memory.total)));
+  if (memory.job_limit > 0)
+    text += fmt::format(", this job may use {}", readable_bytes(static_cast<double>(memory.job_limit)));
+  if (static_cast<double>(memory.usable()) >= needed) return {verdict::fine, "memory", text};
   return {verdict::advice, "memory", text + ": large images may not fit; --dry-run tells what a command needs"};
 }
 
@@ -111,12 +77,6 @@ findings check_limits() {
 }
 
 }  // namespace
-
-std::uint64_t memory_limit(const std::string& text) {
-  std::uint64_t bytes = 0;
-  std::from_chars(text.data(), text.data() + text.size(), bytes);
-  return bytes;
-}
 
 findings check_memory() {
   findings all{check_main_memory(), check_shared_memory()};

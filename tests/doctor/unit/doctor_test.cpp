@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "src/commands/doctor/checks.hpp"
+#include "src/scan/node_resources.hpp"
 
 namespace voxherd {
 

@@ -80,6 +80,14 @@ TEST_F(TrackCuda, MatricesAreThoseOfTheCpu) {
   }
 }
 
+TEST_F(TrackCuda, PartsOfMatricesDrawnWithTheCountsAreThoseDrawnAlone) {
+  for (const bool square : {true, false}) {
+    track_case c = bent_case_with_conditions(2);
+    square ? c.set_seed_matrix() : c.set_coarse_matrix();
+    expect_parts_drawn_with_counts(gpu, c);
+  }
+}
+
 TEST_F(TrackCuda, PairsOfTwoMasksAreThoseOfTheCpu) {
   track_case c = bent_case_with_conditions(2), other = c;
   c.set_coarse_matrix();

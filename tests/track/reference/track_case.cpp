@@ -1,5 +1,7 @@
 #include "tests/track/reference/track_case.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -103,7 +105,8 @@ case_counts no_counts(const track_case& c) {
   return zero;
 }
 
-case_counts count_on(const device& d, const track_case& c, std::uint64_t per_seed, std::uint64_t per_group) {
+case_counts count_on(const device& d, const track_case& c, std::uint64_t per_seed, std::uint64_t per_group,
+                     const matrix_parts& parts) {
   const track_input in = c.input(per_seed, per_group);
   const std::size_t places = in.places, rows = in.plan.seed_rows(), groups = in.plan.groups(), columns = in.columns;
   std::vector<std::uint32_t> density(groups * places), accepted(groups * rows), hits(groups * rows * columns);
@@ -111,7 +114,7 @@ case_counts count_on(const device& d, const track_case& c, std::uint64_t per_see
       directions(groups * places * direction_products);
   counters out{density.data(),    length.data(), accepted.data(),  hits.data(),
                hit_length.data(), walked.data(), directions.data()};
-  make_tracker(d, in)->track(0, groups, out);
+  make_tracker(d, in)->track(0, groups, out, parts);
 
   case_counts sums = no_counts(c);
   const auto add_row = [](std::vector<std::uint64_t>& to, const auto& from, std::size_t row) {
@@ -132,6 +135,25 @@ case_counts count_on(const device& d, const track_case& c, std::uint64_t per_see
     }
   }
   return sums;
+}
+
+void expect_parts_drawn_with_counts(const device& d, track_case c) {
+  constexpr std::uint64_t per_seed = 100, per_group = 300;
+  const track_input in = c.input(per_seed, per_group);
+  const auto alone = make_tracker(d, in);
+  sparse_rows rows, rows_alone;
+  std::vector<std::vector<pair_entry>> pairs, pairs_alone(in.plan.groups());
+  const case_counts counts = count_on(d, c, per_seed, per_group);
+  EXPECT_TRUE(count_on(d, c, per_seed, per_group, {&rows, nullptr}) == counts);
+  EXPECT_TRUE(count_on(d, c, per_seed, per_group, {nullptr, &pairs}) == counts);
+  alone->track_rows(0, c.seeds.size(), rows_alone);
+  for (std::uint64_t g = 0; g < in.plan.groups(); ++g) alone->track_pairs(g, pairs_alone[g]);
+  EXPECT_GT(rows.column.size(), 10u);
+  EXPECT_EQ(rows.begin, rows_alone.begin);
+  EXPECT_EQ(rows.column, rows_alone.column);
+  EXPECT_EQ(rows.count, rows_alone.count);
+  EXPECT_EQ(rows.steps, rows_alone.steps);
+  EXPECT_EQ(pairs, pairs_alone);
 }
 
 case_counts count_on_cpu(const track_case& c, std::uint64_t per_seed, std::uint64_t per_group, int threads) {

@@ -54,7 +54,8 @@ struct case_counts {
   std::uint64_t walked = 0;
   bool operator==(const case_counts&) const = default;
 };
-case_counts count_on(const device& d, const track_case& c, std::uint64_t per_seed, std::uint64_t per_group);
+case_counts count_on(const device& d, const track_case& c, std::uint64_t per_seed, std::uint64_t per_group,
+                     const matrix_parts& parts = {});
 case_counts count_on_cpu(const track_case& c, std::uint64_t per_seed, std::uint64_t per_group, int threads);
 
 /// The same counts, all zero.
@@ -66,5 +67,9 @@ track_case bent_case();
 /// The same with two masks to include, a stop mask and, if `combination` is odd, a mask to exclude. 0: masks to include
 /// do not matter; 2: one is enough; 3: one, by each half for itself; 4: all in order; others: all.
 track_case bent_case_with_conditions(int combination);
+
+/// Whether the parts of its matrix that are drawn with the counts are those that are drawn alone, and the counts those
+/// that are drawn without them.
+void expect_parts_drawn_with_counts(const device& d, track_case c);
 
 }  // namespace voxherd::track

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "src/analyses/track/kept_lists.hpp"
 #include "tests/track/reference/track_reference.hpp"
 
 namespace voxherd::track {
@@ -131,6 +132,25 @@ TEST(TrackMatrix, EntriesAreTheSameForAnyThreadsAndGroups) {
   const std::vector<pair_entry> pairs = pairs_on_cpu(c.input(streamlines_per_seed, 720), 1);
   for (const auto& [per_group, threads] : {std::pair{7u, 1}, {100u, 3}, {719u, 2}})
     EXPECT_EQ(pairs_on_cpu(c.input(streamlines_per_seed, per_group), threads), pairs);
+}
+
+TEST(TrackMatrix, PartsDrawnWithTheCountsAreThoseDrawnAlone) {
+  for (const int threads : {1, 3})
+    for (const bool square : {true, false}) {
+      track_case c = bent_case_with_conditions(2);
+      square ? c.set_seed_matrix() : c.set_coarse_matrix();
+      expect_parts_drawn_with_counts({backend::cpu, threads, 0}, c);
+    }
+}
+
+TEST(TrackMatrix, ListsAreKeptUntilTheMemoryIsFull) {
+  kept_lists<pair_list> kept(3 * sizeof(pair_entry));
+  EXPECT_EQ(kept.find(5), nullptr);
+  EXPECT_EQ(kept.keep(5, {{1, 1, 1}, {2, 1, 1}})->size(), 2u);
+  EXPECT_EQ(kept.keep(6, {{1, 1, 1}, {2, 1, 1}})->size(), 2u);
+  ASSERT_NE(kept.find(5), nullptr);
+  EXPECT_EQ(kept.find(5)->at(1), (pair_entry{2, 1, 1}));
+  EXPECT_EQ(kept.find(6), nullptr);
 }
 
 TEST(TrackMatrix, EqualPairsAreAddedUp) {

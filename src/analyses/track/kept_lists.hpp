@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kernels/track/field.hpp"
+#include "mpi/comm/session.hpp"
+
+namespace voxherd {
+
+/// One row of a sparse matrix. `steps` is empty if no lengths are wanted.
+struct matrix_row {
+  std::vector<std::uint32_t> column, count;
+  std::vector<std::uint64_t> steps;
+};
+/// The pairs of a group of streamlines, in the order of their keys.
+using pair_list = std::vector<track::pair_entry>;
+
+/// Lists that this rank drew in one step and needs again in a later one, by item. Those that do not fit in memory are
+/// not kept, and are drawn again.
+template <class List>
+class kept_lists {
+ public:
+  /// `max_bytes`: of all lists.
+  explicit kept_lists(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
+
+  using pointer = std::shared_ptr<const List>;
+
+  pointer keep(std::uint64_t item, List list) {
+    auto kept = std::make_shared<const List>(std::move(list));
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t bytes = list_bytes(*kept);
+    if (bytes_ + bytes <= max_bytes_ && lists_.emplace(item, kept).second) bytes_ += bytes;
+    return kept;
+  }
+
+  /// Null if it was not kept.
+  pointer find(std::uint64_t item) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = lists_.find(item);
+    return found == lists_.end() ? nullptr : found->second;
+  }
+
+ private:
+  static std::uint64_t list_bytes(const matrix_row& row) {
+    return sizeof row + row.column.size() * 2 * sizeof(std::uint32_t) + row.steps.size() * sizeof(std::uint64_t);
+  }
+  static std::uint64_t list_bytes(const pair_list& pairs) { return pairs.size() * sizeof(track::pair_entry); }
+
+  std::uint64_t max_bytes_, bytes_ = 0;
+  std::unordered_map<std::uint64_t, pointer> lists_;
+  mutable std::mutex mutex_;
+};
+
+using kept_rows = kept_lists<matrix_row>;
+using kept_pairs = kept_lists<pair_list>;
+
+/// Memory for the lists that this rank keeps of one matrix, in bytes: a share of what its node has free.
+std::uint64_t kept_list_bytes(const session& s);
+
+}  // namespace voxherd
