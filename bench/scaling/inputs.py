@@ -58,6 +58,34 @@ def compressed(path):
     return made_once(path + ".gz", make)
 
 
+def samples(scan, voxherd):
+    """Samples of up to three fibres per voxel, fitted once."""
+    words = [voxherd, "ballstick", "--dwi", f"{scan}/data.nii", "--bvals", f"{scan}/bvals", "--bvecs", f"{scan}/bvecs", "--mask",
+             f"{scan}/nodif_brain_mask.nii.gz", "--fibres", "3", "--quiet"]
+    return made_once(os.path.join(scan, "samples.h5"), lambda at: call([*words, "--out", at], at + ".log"))
+
+
+def chosen(mask, count):
+    """A mask with `count` of the voxels of another one, evenly chosen; all if it has fewer."""
+    def make(at):
+        with gzip.open(mask, "rb") as file:
+            whole = file.read()
+        offset, = map(int, struct.unpack_from("<f", whole, 108))
+        code, = struct.unpack_from("<h", whole, 70)
+        voxels = array.array({2: "B", 4: "h", 8: "i", 16: "f"}[code], whole[offset:])
+        inside = [i for i in range(size_of(whole)[0] * size_of(whole)[1] * size_of(whole)[2]) if voxels[i]]
+        kept = bytearray(size_of(whole)[0] * size_of(whole)[1] * size_of(whole)[2])
+        for i in range(min(count, len(inside))):
+            kept[inside[i * len(inside) // min(count, len(inside))]] = 1
+        header = bytearray(whole[:352])
+        struct.pack_into("<2h", header, 70, 2, 8)
+        struct.pack_into("<8h", header, 40, 3, *size_of(header), 1, 1, 1, 1)
+        struct.pack_into("<f", header, 108, 352)
+        with gzip.open(at, "wb", 1) as file:
+            file.write(bytes(header) + bytes(kept))
+    return made_once(f"{mask[:-len('.nii.gz')]}_{count}.nii.gz", make)
+
+
 def size_of(header):
     return struct.unpack_from("<3h", header, 42)
 

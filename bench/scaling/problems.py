@@ -30,6 +30,8 @@ class scale:
     liver_nx: int = 0  # of the weak liver, voxels; the strong one has the size of the preset
     liver_ny: int = 0
     liver_weak_slices: int = 0
+    seeds: int = 1000  # of track, voxels; matrix 1 and the targets of matrix 3: 91 times as many
+    per_seed: int = 1000000  # streamlines of track per seed; of matrix 1 a 100th, of matrix 3 a 300th
 
 
 SCALES = {
@@ -41,7 +43,7 @@ SCALES = {
     "cpu": scale("hcp", "paper", 48, 58, 16, 4, batch=16, directions=512, regions=128, weak_regions=16, liver_nx=160,
                  liver_ny=160, liver_weak_slices=8),
     "quick": scale("toy", "toy", 20, 20, 12, 6, burn_in=50, jumps=50, batch=64, directions=16, liver_nx=32, liver_ny=32,
-                   liver_weak_slices=4),
+                   liver_weak_slices=4, seeds=5, per_seed=300),
 }
 NUMBERS = tuple(f.name for f in dataclasses.fields(scale) if f.type is int)
 
@@ -115,6 +117,25 @@ def perfusion(*solver):
     return make
 
 
+def track(*matrices):
+    """Streamlines from evenly chosen voxels of white matter: as many from each."""
+    def make(at, units):
+        scan, how = at.scan(units), at.how
+        samples = inputs.samples(scan, at.voxherd)
+        grow = units or 1
+        # HCP's dense connectome has 91,282 rows; matrix 3 of QuNex starts 3,000 streamlines in each of 250,000 voxels.
+        seeds, per_seed = {"": (how.seeds, how.per_seed), "matrix1": (how.seeds * 91282 // 1000, how.per_seed // 100),
+                           "matrix3": (how.seeds * 250, how.per_seed // 333)}[matrices[0] if matrices else ""]
+        words = ("--samples", samples, "--seed-image", inputs.chosen(f"{scan}/truth/fibres.nii.gz", seeds * grow),
+                 "--samples-per-seed", str(max(1, per_seed)))
+        for matrix in matrices:
+            words += ("--" + matrix, os.path.join(at.folder, matrix + ".h5"))
+            if matrix == "matrix3":
+                words += ("--target3", inputs.chosen(f"{scan}/truth/fibres.nii.gz", how.seeds * 91282 // 1000))
+        return words, reference(scan, "track", seeds * grow, per_seed, *matrices)
+    return make
+
+
 @dataclasses.dataclass(frozen=True)
 class problem:
     analysis: str
@@ -133,5 +154,8 @@ PROBLEMS = {
     "geodesic": problem("geodesic", geodesic),
     "connect": problem("connect", connect),
     "perfusion-lm": problem("perfusion", perfusion("lm")),
+    "track": problem("track", track()),
+    "track-matrix1": problem("track", track("matrix1"), studies=("strong",)),
+    "track-matrix3": problem("track", track("matrix3"), studies=("strong",)),
     "perfusion-simplex": problem("perfusion", perfusion("simplex", "--discretisation", "paper")),
 }
