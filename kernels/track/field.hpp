@@ -24,13 +24,13 @@ struct point_map {
 /// The voxels that are the columns of a matrix, in an image of their own.
 struct column_grid {
   std::int32_t size[3] = {};
-  point_map to_voxel;                    ///< from voxels of the samples' image
+  point_map to_voxel;                    ///< from voxels of the seeds' image
   const std::int32_t* column = nullptr;  ///< (nz, ny, nx): number of the voxel's column; -1: none
   std::uint32_t columns = 0;
   bool square = false;       ///< column i is seed i; it is not counted in its own row
   bool after_start = false;  ///< the seed itself is not a point in a column
 
-  /// The column of a point in voxels of the samples' image; -1: none.
+  /// The column of a point in voxels of the seeds' image; -1: none.
   VOXHERD_FUNCTION std::int32_t find(const float (&p)[3]) const {
     std::size_t at = 0;
     for (int d = 2; d >= 0; --d) {
@@ -129,11 +129,11 @@ struct seed_space {
   const voxel_info* voxels = nullptr;  ///< (nz, ny, nx); null: the samples' image has all of this
   point_map to_seeds, to_samples;      ///< between voxels of the two images
 
-  /// The voxel at a point in voxels of the samples' image.
+  /// The voxel at a point in voxels of this image.
   VOXHERD_FUNCTION voxel_info find(const float (&p)[3]) const {
     std::size_t at = 0;
     for (int d = 2; d >= 0; --d) {
-      const auto voxel = static_cast<std::int32_t>(lane::floor(to_seeds.coordinate(p, d) + 0.5f));
+      const auto voxel = static_cast<std::int32_t>(lane::floor(p[d] + 0.5f));
       if (voxel < 0 || voxel >= size[d]) return {-1, 0};
       at = at * static_cast<std::size_t>(size[d]) + static_cast<std::size_t>(voxel);
     }
@@ -156,8 +156,8 @@ struct field_view {
 };
 
 struct seed {
-  std::int32_t voxel[3];
-  std::uint32_t index;   ///< index of the voxel in the image: keys the random numbers
+  float position[3];     ///< in voxels of the seeds' image
+  std::uint32_t index;   ///< of its voxel in this image: keys the random numbers
   std::uint32_t region;  ///< number of its region in a connectome, from 1; else 0
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 using points = std::vector<std::array<float, 3>>;
 
-std::array<float, 3> point_of(const walker& w) { return {w.position(0), w.position(1), w.position(2)}; }
+std::array<float, 3> point_of(const walker& w) { return {w.seed_point(0), w.seed_point(1), w.seed_point(2)}; }
 
 /// Adds the walker's point to its half, unless it has it or the point does not belong to it.
 void keep_point(const walker& w, std::array<points, 2>& halves) {
@@ -41,7 +41,6 @@ void path_recorder::record(std::uint64_t number, streamline_path& path) {
   if (counted == 0) return;
   std::array<points, 2> halves;
   w.begin(from, of_seed, counted, {});
-  keep_point(w, halves);
   while (w.advance()) keep_point(w, halves);
   for (std::size_t h = 0; h < 2; ++h) {
     if ((counted >> h & 1u) == 0) halves[h].resize(1);  // only what the other half needs was repeated

@@ -11,7 +11,7 @@ namespace voxherd::track {
 
 /// The halves of one accepted streamline that count.
 struct streamline_path {
-  /// In voxels of the samples' image: from the end of the first half through the start to the end of the second.
+  /// In voxels of the seeds' image: from the end of the first half through the start to the end of the second.
   std::vector<std::array<float, 3>> points;
   std::array<std::int32_t, 2> steps{};     ///< number of steps of each half; 0 for one that does not count
   std::array<std::uint32_t, 2> regions{};  ///< number of the last other region on each half; 0: none

@@ -61,6 +61,7 @@ class walker {
   VOXHERD_FUNCTION bool moving() const { return moving_; }
   VOXHERD_FUNCTION std::int32_t point() const { return point_; }
   VOXHERD_FUNCTION float position(int axis) const { return position_[axis]; }
+  VOXHERD_FUNCTION float seed_point(int axis) const { return seed_point_[axis]; }
   VOXHERD_FUNCTION half_fate fate(int half) const { return half == 0 ? first_fate_ : second_fate_; }
 
  private:
@@ -83,7 +84,7 @@ class walker {
     return draw_words(how_->random_seed, seed_.index, place_of_words(why, step));
   }
 
-  /// The seed's centre, or a point uniform in a ball around it.
+  /// The seed, or a point uniform in a ball around it.
   VOXHERD_FUNCTION void place_start() {
     half_ = 0;
     float offset[3] = {};
@@ -93,10 +94,20 @@ class walker {
       const float square = lane::fma(offset[0], offset[0], lane::fma(offset[1], offset[1], offset[2] * offset[2]));
       if (square <= 1.0f) break;
     }
+    for (int d = 0; d < 3; ++d) seed_start_[d] = lane::fma(offset[d], how_->radius_voxels[d], seed_.position[d]);
     for (int d = 0; d < 3; ++d)
-      offset[d] = lane::fma(offset[d], how_->radius_voxels[d], static_cast<float>(seed_.voxel[d]));
-    const bool elsewhere = field_->space.voxels != nullptr;
-    for (int d = 0; d < 3; ++d) start_[d] = elsewhere ? field_->space.to_samples.coordinate(offset, d) : offset[d];
+      start_[d] = has_seed_space() ? field_->space.to_samples.coordinate(seed_start_, d) : seed_start_[d];
+  }
+
+  /// Whether seeds, masks and counts are in another image than the samples.
+  VOXHERD_FUNCTION bool has_seed_space() const { return field_->space.voxels != nullptr; }
+
+  /// The point in the seeds' image. The start is exact, not mapped there and back.
+  VOXHERD_FUNCTION void find_seed_point() {
+    for (int d = 0; d < 3; ++d)
+      seed_point_[d] = !has_seed_space() ? position_[d]
+                       : point_ == 0     ? seed_start_[d]
+                                         : field_->space.to_seeds.coordinate(position_, d);
   }
 
   VOXHERD_FUNCTION void begin_half(int half) {
@@ -163,7 +174,8 @@ class walker {
       --point_;  // the point is not part of the half
       return;
     }
-    const voxel_info at = field_->space.voxels == nullptr ? own : field_->space.find(position_);
+    find_seed_point();
+    const voxel_info at = has_seed_space() ? field_->space.find(seed_point_) : own;
     if ((at.marks & mark::exclude) != 0 && (point_ > 0 || !how_->ignore_first_step)) record_.excluded = true;
     if (point_ > 0) pass(at.marks);
     if (field_->exits != nullptr && !stay(at)) {
@@ -177,7 +189,7 @@ class walker {
     const bool stopped = (at.marks & mark::stop) != 0 && point_ > (how_->ignore_first_step ? 1 : 0);
     if (needed && !stopped && (own.marks & mark::inside) != 0 && point_ + 1 < how_->max_points) begin_step(drawn);
     // After the next sample has been asked for.
-    if (counts()) counter_.count(at, point_, travel_, position_);
+    if (counts()) counter_.count(at, point_, travel_, seed_point_);
   }
 
   /// Whether the half is still in all masks that it must not leave.
@@ -292,7 +304,8 @@ class walker {
   bool moving_ = false;     ///< a sample for the next step is drawn
   bool has_first_ = false, has_travel_ = false;
   direction first_, travel_;
-  float start_[3] = {}, position_[3] = {};
+  float start_[3] = {}, position_[3] = {};         ///< in voxels of the samples' image
+  float seed_start_[3] = {}, seed_point_[3] = {};  ///< the same points in voxels of the seeds' image
   const packed_fibre* fibres_ = nullptr;
   std::uint32_t passed_ = 0, passed_before_ = 0;
   half_record record_;

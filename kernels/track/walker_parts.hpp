@@ -236,7 +236,8 @@ class visit_counter {
   VOXHERD_FUNCTION const walk_output& output() const { return out_; }
   VOXHERD_FUNCTION const stamped_table<visit_entry>& visits() const { return visits_; }
 
-  /// A point of a half that counts; `travel`: the direction of the step to it, if `point` is not 0.
+  /// A point of a half that counts, in voxels of the seeds' image; `travel`: the direction of the step to it, if
+  /// `point` is not 0.
   VOXHERD_FUNCTION void count(const voxel_info& at, std::int32_t point, const direction& travel,
                               const float (&position)[3]) {
     if (more_than_density_) count_more(at, point, travel, position);

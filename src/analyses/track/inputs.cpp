@@ -38,7 +38,7 @@ void set_marks(const std::vector<std::string>& paths, const char* option, std::u
 }
 
 track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t region) {
-  const auto at = [](std::uint64_t n) { return static_cast<std::int32_t>(n); };
+  const auto at = [](std::uint64_t n) { return static_cast<float>(n); };
   const auto& n = grid.size;
   return {{at(voxel % n[0]), at(voxel / n[0] % n[1]), at(voxel / (n[0] * n[1]))},
           static_cast<std::uint32_t>(voxel),

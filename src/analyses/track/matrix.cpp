@@ -198,7 +198,7 @@ track::column_grid seed_matrix::view(const track_space& space) const {
   view.square = number == 1;
   view.after_start = after_start;
   for (std::size_t d = 0; d < 3; ++d) view.size[d] = static_cast<std::int32_t>(grid.size[d]);
-  view.to_voxel = (number == 1 ? space.to_seeds : product(space.to_seeds, map_by_world(space.grid, grid))).rounded();
+  view.to_voxel = (number == 1 ? voxel_map() : map_by_world(space.grid, grid)).rounded();
   return view;
 }
 

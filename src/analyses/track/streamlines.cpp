@@ -189,7 +189,7 @@ class point_runner final : public batch_runner {
   void write_points(const track::streamline_path& path, float* to) const {
     for (const auto& p : path.points) {
       const vector3 voxel = {static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])};
-      for (const double mm : world_.to_world(in_.space.to_seeds(voxel))) *to++ = static_cast<float>(mm);
+      for (const double mm : world_.to_world(voxel)) *to++ = static_cast<float>(mm);
     }
   }
 
