@@ -50,7 +50,7 @@ struct displacement_field {
     }
     const auto row = static_cast<std::size_t>(size[0]), slice = row * static_cast<std::size_t>(size[1]);
     const displacement* v = values + corner;
-    const displacement c[8] = {v[0],         v[1],         v[row],         v[row + 1],
+    const displacement c[8] = {v[0],     v[1],         v[row],         v[row + 1],
                                v[slice], v[slice + 1], v[slice + row], v[slice + row + 1]};
     for (int d = 0; d < 3; ++d) {
       const float near = between(between(c[0].along[d], c[1].along[d], share[0]),

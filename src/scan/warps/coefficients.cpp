@@ -77,7 +77,8 @@ number_box expand_axis(const number_box& in, std::size_t axis, const axis_basis&
     double* to = out.values.data() + outer * stride * basis.size() + inner;
     for (std::size_t x = 0; x < basis.size(); ++x) {
       double sum = 0;
-      for (std::size_t k = 0; k < basis[x].weight.size(); ++k) sum += basis[x].weight[k] * from[(basis[x].first + k) * stride];
+      for (std::size_t k = 0; k < basis[x].weight.size(); ++k)
+        sum += basis[x].weight[k] * from[(basis[x].first + k) * stride];
       to[x * stride] = sum;
     }
   }
@@ -100,11 +101,13 @@ coefficient_header read_fields(const nifti_header& header) {
     const double n = header.geometry.at("qoffset")[d], knots = header.geometry.at("pixdim")[d + 1];
     found.voxel_mm[d] = header.intent.parameters[d];
     if (!(n >= 2 && n <= 4096 && n == std::round(n)) || !(found.voxel_mm[d] > 0 && found.voxel_mm[d] < 1000))
-      refuse_data(fmt::format("{}: has {} voxels of {} mm along axis {} (qoffset, intent_p), expected the field's size as "
-                              "fnirt writes it",
-                              name, n, found.voxel_mm[d], d + 1));
+      refuse_data(
+          fmt::format("{}: has {} voxels of {} mm along axis {} (qoffset, intent_p), expected the field's size as "
+                      "fnirt writes it",
+                      name, n, found.voxel_mm[d], d + 1));
     if (has_knots && !(knots >= 1 && knots <= n && knots == std::round(knots)))
-      refuse_data(fmt::format("{}: pixdim[{}] is {}, expected the whole number of voxels between two knots", name, d + 1, knots));
+      refuse_data(fmt::format("{}: pixdim[{}] is {}, expected the whole number of voxels between two knots", name,
+                              d + 1, knots));
     found.size[d] = static_cast<std::uint64_t>(n);
     found.spacing[d] = has_knots ? static_cast<std::uint64_t>(knots) : 1;
     for (std::size_t k = 0; k < 3; ++k) found.affine.axes[3 * d + k] = header.geometry.at("srow")[d][k];
@@ -112,11 +115,12 @@ coefficient_header read_fields(const nifti_header& header) {
     const std::uint64_t count = header.grid.size[d];
     const std::uint64_t least = found.spacing[d] == 1 ? found.size[d] : (found.size[d] - 1) / found.spacing[d] + 2;
     if (has_knots ? count < least || count > least + 4 : count > found.size[d])
-      refuse_data(fmt::format("{}: has {} coefficients along axis {}, expected about {} for {} voxels", name, count, d + 1,
-                              has_knots ? least + 1 : found.size[d], found.size[d]));
+      refuse_data(fmt::format("{}: has {} coefficients along axis {}, expected about {} for {} voxels", name, count,
+                              d + 1, has_knots ? least + 1 : found.size[d], found.size[d]));
   }
   if (!(std::abs(determinant(found.affine.axes)) > 1e-6))
-    refuse_data(fmt::format("{}: its affine part (sform) is singular, expected the matrix of FLIRT that fnirt began with", name));
+    refuse_data(fmt::format(
+        "{}: its affine part (sform) is singular, expected the matrix of FLIRT that fnirt began with", name));
   return found;
 }
 
@@ -135,11 +139,13 @@ mm_field expand_coefficients(const nifti_header& header) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const std::size_t voxels = fields.size[axis], count = header.grid.size[axis];
       const auto spline = header.intent.code == quadratic_code ? quadratic_spline : cubic_spline;
-      sums = expand_axis(sums, axis, header.intent.code == cosine_code ? make_cosines(voxels, count)
-                                                                       : make_splines(voxels, count, fields.spacing[axis], spline));
+      sums = expand_axis(sums, axis,
+                         header.intent.code == cosine_code ? make_cosines(voxels, count)
+                                                           : make_splines(voxels, count, fields.spacing[axis], spline));
     }
     for (std::size_t v = 0; v < field.mm.size(); ++v) {
-      const std::size_t x = v % fields.size[0], y = v / fields.size[0] % fields.size[1], z = v / (fields.size[0] * fields.size[1]);
+      const std::size_t x = v % fields.size[0], y = v / fields.size[0] % fields.size[1],
+                        z = v / (fields.size[0] * fields.size[1]);
       const vector3 mm = {static_cast<double>(x) * fields.voxel_mm[0], static_cast<double>(y) * fields.voxel_mm[1],
                           static_cast<double>(z) * fields.voxel_mm[2]};
       field.mm[v][d] = static_cast<float>(start(mm)[d] - mm[d] + sums.values[v]);

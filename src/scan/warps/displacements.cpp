@@ -91,9 +91,10 @@ transform read_itk_field(const nifti_header& header) {
     refuse_data(fmt::format("{}: has intent code {}, expected {} (vector), a displacement field of ITK", name,
                             header.intent.code, intent::vector));
   if (header.intent.name == "Mapping")
-    refuse_data(fmt::format("{}: is a deformation of SPM, which stores positions; convert it to a displacement field of "
-                            "ITK or a warp of FSL",
-                            name));
+    refuse_data(
+        fmt::format("{}: is a deformation of SPM, which stores positions; convert it to a displacement field of "
+                    "ITK or a warp of FSL",
+                    name));
   transform t;
   t.field.size = header.grid.size;
   t.field.to_voxel = to_world(header.grid).inverse();

@@ -30,7 +30,9 @@ itk_numbers read_text(const std::string& text, const std::string& name) {
         refuse_data(fmt::format("{}: has several transforms, expected one; give them as separate files", name));
       words >> found.kind;
     }
-    std::vector<double>* numbers = key == "Parameters:" ? &found.parameters : key == "FixedParameters:" ? &found.fixed : nullptr;
+    std::vector<double>* numbers = key == "Parameters:"        ? &found.parameters
+                                   : key == "FixedParameters:" ? &found.fixed
+                                                               : nullptr;
     if (numbers == nullptr) continue;
     for (double number = 0; words >> number;) numbers->push_back(number);
   }
@@ -42,9 +44,10 @@ itk_numbers read_text(const std::string& text, const std::string& name) {
 itk_numbers read_matlab(const std::string& bytes, const std::string& name) {
   itk_numbers found;
   const auto refuse = [&] {
-    refuse_data(fmt::format("{}: is not an affine transform of ITK (MATLAB file version 4), a text of one, or a matrix of "
-                            "FLIRT",
-                            name));
+    refuse_data(
+        fmt::format("{}: is not an affine transform of ITK (MATLAB file version 4), a text of one, or a matrix of "
+                    "FLIRT",
+                    name));
   };
   for (std::size_t at = 0; at < bytes.size();) {
     std::int32_t head[5];
@@ -52,8 +55,8 @@ itk_numbers read_matlab(const std::string& bytes, const std::string& name) {
     std::memcpy(head, bytes.data() + at, sizeof head);
     at += sizeof head;
     const std::int32_t precision = head[0] / 10;  // 0: double, 1: float; other bits: byte order, kind of matrix
-    if (head[0] % 10 != 0 || (precision != 0 && precision != 1) || head[1] < 0 || head[1] > 100 || head[2] != 1 || head[3] != 0 ||
-        head[4] < 1 || head[4] > 256)
+    if (head[0] % 10 != 0 || (precision != 0 && precision != 1) || head[1] < 0 || head[1] > 100 || head[2] != 1 ||
+        head[3] != 0 || head[4] < 1 || head[4] > 256)
       refuse();
     const auto letters = static_cast<std::size_t>(head[4]), count = static_cast<std::size_t>(head[1]);
     const std::size_t width = precision == 0 ? sizeof(double) : sizeof(float);
@@ -84,11 +87,13 @@ itk_numbers read_matlab(const std::string& bytes, const std::string& name) {
 
 transform read_itk_affine(const std::string& bytes, const std::string& name) {
   const itk_numbers found = bytes.starts_with("#") ? read_text(bytes, name) : read_matlab(bytes, name);
-  const bool is_affine = found.kind.starts_with("AffineTransform_") || found.kind.starts_with("MatrixOffsetTransformBase_");
+  const bool is_affine =
+      found.kind.starts_with("AffineTransform_") || found.kind.starts_with("MatrixOffsetTransformBase_");
   const bool is_shift = found.kind.starts_with("TranslationTransform_");
   if (!is_affine && !is_shift)
-    refuse_data(fmt::format("{}: is a {}, expected an AffineTransform, MatrixOffsetTransformBase or TranslationTransform",
-                            name, found.kind.empty() ? "file without a transform" : printable(found.kind)));
+    refuse_data(
+        fmt::format("{}: is a {}, expected an AffineTransform, MatrixOffsetTransformBase or TranslationTransform", name,
+                    found.kind.empty() ? "file without a transform" : printable(found.kind)));
   if (found.parameters.size() != (is_affine ? 12 : 3) || found.fixed.size() != (is_affine ? 3 : found.fixed.size()))
     refuse_data(fmt::format("{}: has {} parameters and {} fixed ones, expected {}", name, found.parameters.size(),
                             found.fixed.size(), is_affine ? "12 and 3" : "3"));

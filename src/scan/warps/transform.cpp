@@ -83,9 +83,10 @@ transform join(const transform& first, transform second, const std::string& name
     throw failure(exit_status::usage,
                   fmt::format("{}: transforms of FSL cannot be joined here; convertwarp writes one file", names));
   if (first.has_field() && second.has_field())
-    throw failure(exit_status::usage, fmt::format("{}: two displacement fields cannot be joined here; antsApplyTransforms "
-                                                  "-o [NAME.nii.gz,1] writes one file",
-                                                  names));
+    throw failure(exit_status::usage,
+                  fmt::format("{}: two displacement fields cannot be joined here; antsApplyTransforms "
+                              "-o [NAME.nii.gz,1] writes one file",
+                              names));
   transform both = first;
   if (second.has_field()) {
     both.field = std::move(second.field);
@@ -113,10 +114,12 @@ transform read_transform(const std::string& name) {
   if (!is_bracketed(name)) return t;
   const bool inverts = name.ends_with(",1]");
   if (!inverts && !name.ends_with(",0]"))
-    throw failure(exit_status::usage, fmt::format("{}: expected [FILE,1], the inverse of an affine transform", printable(name)));
+    throw failure(exit_status::usage,
+                  fmt::format("{}: expected [FILE,1], the inverse of an affine transform", printable(name)));
   if (inverts && t.has_field())
     throw failure(exit_status::usage,
-                  fmt::format("{}: a displacement field is not inverted here; give that of the other direction", printable(name)));
+                  fmt::format("{}: a displacement field is not inverted here; give that of the other direction",
+                              printable(name)));
   if (inverts) t.is_inverse = !t.is_inverse;
   return t;
 }
