@@ -18,7 +18,9 @@ enum class end_weights { full, half };
 /// `voxherd track`.
 struct track_request {
   std::string samples, mask;                        ///< files; "" for none
-  std::string reference, transform;                 ///< image of the seeds' space, matrix from it to the samples'
+  std::string reference;                            ///< image of the seeds' space
+  std::vector<std::string> transform;               ///< files, from this space to that of the samples
+  std::vector<std::string> inverse_transform;       ///< and back; only warps have it
   std::vector<std::string> seed_image, connectome;  ///< images, or lists of them
   bool seeds_are_voxels = false;                    ///< seed_image is a text file: x y z of a voxel per line
   std::string region_names;                         ///< file; "" for none
@@ -62,9 +64,6 @@ exit_status run_track(session& s, const track_request& request);
 
 /// The request with the images that its lists of masks name. Throws failure.
 track_request with_mask_files(const track_request& request);
-
-/// Throws failure (usage) if a file of a transform is an image.
-void refuse_warp(const char* option, const std::string& path);
 
 /// How streamlines are drawn through samples from the voxels of the seeds' image. `samples` and `fibres` of the
 /// settings are left to the caller.

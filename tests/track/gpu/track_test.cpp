@@ -146,8 +146,8 @@ seed_space turned_space(const track_case& c) {
   seed_space space;
   space.voxels = c.voxels.data();
   for (std::size_t d = 0; d < 3; ++d) space.size[d] = c.size[d];
-  space.to_samples = {{{1, 0.1f, 0, 0.2f}, {-0.1f, 1, 0, 0.3f}, {0, 0, 1, 0.1f}}};
-  space.to_seeds = {
+  space.to_samples.affine = {{{1, 0.1f, 0, 0.2f}, {-0.1f, 1, 0, 0.3f}, {0, 0, 1, 0.1f}}};
+  space.to_seeds.affine = {
       {{0.990099f, -0.0990099f, 0, -0.168317f}, {0.0990099f, 0.990099f, 0, -0.316832f}, {0, 0, 1, -0.1f}}};
   return space;
 }
