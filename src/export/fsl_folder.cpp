@@ -1,9 +1,11 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "core/failure.hpp"
 #include "src/export/export_plan.hpp"
+#include "src/export/exported_samples.hpp"
 #include "src/export/fsl_folder.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -11,6 +13,8 @@
 namespace voxherd {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr float min_fraction = 0.05f;  // the threshold of FSL's dyads_thr0.05
 
@@ -150,12 +154,19 @@ export_plan plan_fsl_folder(const result_volumes& result, const std::string& nod
   require_ballstick(result, "fsl");
   export_plan plan;
   for (int k = 1; k <= result.count("mean_f"); ++k) add_fibre(plan, result, k);
+  std::vector<std::string> names;
+  for (const export_image& image : plan.images)
+    if (image.name.starts_with("merged_")) names.push_back(image.name);
   plan.images.push_back(fraction_image(result, "mean_fsum", "mean_fsumsamples.nii.gz"));
   for (const char* name : {"mean_d", "mean_d_std", "mean_R", "mean_S0", "mean_tau"})
     if (result.has(name)) plan.images.push_back(map_image(result, name, fmt::format("{}samples.nii.gz", name)));
   if (result.has("mean_f0")) plan.images.push_back(fraction_image(result, "mean_f0", "mean_f0samples.nii.gz"));
   plan.images.push_back(mask_image(result));
   if (!nodif.empty()) plan.images.push_back(nodif_brain_image(result, nodif));
+  plan.files.push_back({exported_samples_name, [from = result.result().path(), names](const std::string& path) {
+                          const fs::path folder = fs::path(path).parent_path().parent_path();
+                          write_exported_samples(path, from, folder.string(), names);
+                        }});
   plan.texts.push_back({"bvals", constant_text(result, "bvals")});
   plan.texts.push_back({"bvecs", constant_text(result, "bvecs")});
   plan.texts.push_back({"commands.txt", result.result().provenance().value("command_line", "") + "\n"});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
@@ -11,6 +12,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "core/failure.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/noted_inputs.hpp"
 
@@ -85,6 +87,24 @@ nlohmann::json join_fingerprints(const std::vector<std::string>& paths, const Fi
 
 nlohmann::json fingerprint(const std::vector<std::string>& paths) {
   return join_fingerprints(paths, [](const std::string& path) { return fingerprint(path); });
+}
+
+std::future<nlohmann::json> fingerprint_later(const std::vector<std::string>& paths) {
+  std::map<std::string, file_state> states;
+  for (const std::string& path : paths)
+    if (const auto state = find_file_state(path)) states.emplace(path, *state);
+  return std::async(std::launch::async, [paths, states] {
+    return join_fingerprints(paths, [&](const std::string& path) {
+      nlohmann::json found = find_fingerprint(path);
+      const auto before = states.find(path);
+      if (before == states.end() || find_file_state(path) != before->second)
+        throw failure(exit_status::disk, fmt::format("{}: was changed while it was read; do not modify inputs during a "
+                                                     "run; start again",
+                                                     printable(path)));
+      note_state(path, before->second, found);
+      return found;
+    });
+  });
 }
 
 std::vector<std::string> list_input_files(const nlohmann::json& input) {

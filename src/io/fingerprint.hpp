@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <future>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ bool is_fingerprint_of_all_bytes(std::uint64_t bytes);
 /// One fingerprint for an ordered list of files: the first path, the number of files, their total size, the XXH64 of
 /// their fingerprints, and all "paths"; with the state of each.
 nlohmann::json fingerprint(const std::vector<std::string>& paths);
+/// The same, found by another thread. The states are those of now, before the files are read; the thread throws failure
+/// (disk) if one of them has changed when its fingerprint is known.
+std::future<nlohmann::json> fingerprint_later(const std::vector<std::string>& paths);
 /// The files of an input, as results store it.
 std::vector<std::string> list_input_files(const nlohmann::json& input);
 

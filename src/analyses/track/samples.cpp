@@ -1,6 +1,7 @@
 #include "src/analyses/track/samples.hpp"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -10,8 +11,10 @@
 #include <memory>
 #include <optional>
 
-#include "mpi/result/result_reader.hpp"
+#include "core/failure.hpp"
 #include "src/analyses/common/openmp_team.hpp"
+#include "src/analyses/track/result_samples.hpp"
+#include "src/export/exported_samples.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -31,8 +34,9 @@ class sample_source {
   image_grid grid;
   std::vector<std::uint64_t> voxels;  ///< linear indices in the files
   std::int32_t fibres = 0, samples = 0;
-  nlohmann::json provenance = nlohmann::json::object();
-  /// (voxel, sample, fibre). Throws failure (bad_data) if the values cannot be samples.
+  nlohmann::json image;                      ///< header of the samples, for exported files; null if it is not known
+  std::future<nlohmann::json> fingerprints;  ///< of the files that are read
+  /// (voxel, sample, fibre), into zeros. Throws failure (bad_data) if the values cannot be samples.
   void read(packed_fibre* packed, int threads) {
     sample_check check;
     read(packed, threads, check);
@@ -50,141 +54,26 @@ constexpr std::array sample_names{"th", "ph", "f"};
 
 class result_source final : public sample_source {
  public:
-  explicit result_source(const std::string& path) : result_(noted(path)) {
-    if (!result_.complete())
-      refuse_data(fmt::format("{}: is an incomplete result; complete it with --resume first", printable(path)));
-    while (result_.has(fmt::format("th{}", fibres + 1))) ++fibres;
-    if (fibres == 0)
-      refuse_data(
-          fmt::format("{}: is a result of {}, expected one of ballstick", printable(path), result_.analysis_name()));
-    const auto& shape = result_.output("th1").shape;
-    samples = shape.empty() ? 1 : static_cast<std::int32_t>(shape[0]);
-    grid = result_.grid();
-    voxels = result_.item_voxels();
-    for (const std::string& name : columns())
-      if (result_.output(name).shape != shape)
-        refuse_data(fmt::format("{}: {} and th1 have different shapes; is it a complete copy of a voxherd result?",
-                                printable(path), name));
-    const auto& inputs = result_.provenance().value("inputs", nlohmann::json::object());
-    if (inputs.contains("image")) provenance["image"] = inputs.at("image");
+  explicit result_source(const std::string& path) : rows_(noted(path)) {
+    fibres = rows_.fibres();
+    samples = rows_.samples();
+    grid = rows_.result().grid();
+    voxels = rows_.voxels();
+    const auto& inputs = rows_.result().provenance().value("inputs", nlohmann::json::object());
+    if (inputs.contains("image")) image = inputs.at("image");
   }
 
  private:
-  void read(packed_fibre* packed, int threads, sample_check& check) override {
-    const std::vector<std::uint64_t> offsets = column_offsets();
-    if (offsets.empty()) {
-      read_with_hdf5(packed, threads, check);
-    } else {
-      read_on_threads(offsets, packed, threads, check);
-    }
-  }
-
-  std::vector<std::string> names() const override {
-    std::vector<std::string> all;
-    for (const std::string& column : columns()) all.push_back(printable(result_.path()) + ": " + column);
-    return all;
-  }
+  void read(packed_fibre* packed, int threads, sample_check& check) override { rows_.read(packed, threads, check); }
+  std::vector<std::string> names() const override { return rows_.names(fibres); }
 
   /// Before the file is read, so that the check at the end of the run finds one that was replaced in between.
   const std::string& noted(const std::string& path) {
-    provenance["samples"] = fingerprint(path);
+    fingerprints = fingerprint_later({path});
     return path;
   }
 
-  /// The names of th, ph, f of each fibre.
-  std::vector<std::string> columns() const {
-    std::vector<std::string> names;
-    for (std::int32_t k = 1; k <= fibres; ++k)
-      for (const char* name : sample_names) names.push_back(fmt::format("{}{}", name, k));
-    return names;
-  }
-
-  /// Where the columns begin in the file; empty if only HDF5 can read one of them.
-  std::vector<std::uint64_t> column_offsets() const {
-    std::vector<std::uint64_t> offsets;
-    for (const std::string& name : columns()) {
-      const std::optional<std::uint64_t> offset = result_.rows_offset(name);
-      if (!offset || result_.output(name).type != element_type::float32) return {};
-      offsets.push_back(*offset);
-    }
-    return offsets;
-  }
-
-  /// Each thread reads and packs blocks of rows. HDF5 would read on one thread only.
-  void read_on_threads(const std::vector<std::uint64_t>& offsets, packed_fibre* packed, int threads,
-                       sample_check& check) const {
-    constexpr std::size_t block_bytes = 512 << 10;  // size of a column's block
-    const std::size_t row_bytes = static_cast<std::size_t>(samples) * sizeof(float);
-    const std::size_t rows = std::max<std::size_t>(1, block_bytes / row_bytes);
-    const auto blocks = static_cast<std::ptrdiff_t>((voxels.size() + rows - 1) / rows);
-    const input_file file(result_.path());
-    std::exception_ptr error;
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (std::ptrdiff_t block = 0; block < blocks; ++block) {
-      const std::size_t first = static_cast<std::size_t>(block) * rows, end = std::min(first + rows, voxels.size());
-      try {
-        for (const std::uint64_t begin : offsets) file.will_need(begin + first * row_bytes, (end - first) * row_bytes);
-        const sample_check own = read_block(file, offsets, first, end, packed);
-#pragma omp critical(voxherd_check_samples)
-        check.add(own);
-      } catch (...) {
-#pragma omp critical(voxherd_read_samples)
-        error = std::current_exception();
-      }
-    }
-    if (error) std::rethrow_exception(error);
-  }
-
-  /// Rows [first, end), in pieces that stay in a core's cache between reading and packing.
-  sample_check read_block(const input_file& file, const std::vector<std::uint64_t>& offsets, std::size_t first,
-                          std::size_t end, packed_fibre* packed) const {
-    constexpr std::size_t piece_bytes = 64 << 10;  // size of a column's piece
-    const auto row = static_cast<std::size_t>(samples), stride = static_cast<std::size_t>(fibres);
-    const std::size_t rows = std::max<std::size_t>(1, piece_bytes / (row * sizeof(float)));
-    std::array<std::vector<float>, 3> column;
-    sample_check check;
-    for (; first < end; first += rows) {
-      const std::size_t values = std::min(rows, end - first) * row;
-      packed_fibre* const to = packed + first * row * stride;
-      for (std::size_t k = 0; k < stride; ++k) {
-        for (std::size_t c = 0; c < 3; ++c) {
-          column[c].resize(values);
-          file.read(offsets[3 * k + c] + first * row * sizeof(float), column[c].data(), values * sizeof(float));
-        }
-        check.add(k, track::pack_fibres(column[0], column[1], column[2], to + k, stride, 1));
-      }
-      check.add_overfull(track::count_overfull(to, values, stride, stride));
-    }
-    return check;
-  }
-
-  /// For files that were repacked: some rows are packed while this thread reads the next ones.
-  void read_with_hdf5(packed_fibre* packed, int threads, sample_check& check) const {
-    constexpr std::uint64_t rows_at_once = 16384;
-    const auto stride = static_cast<std::size_t>(fibres);
-    const std::size_t row = static_cast<std::size_t>(samples) * stride;
-    std::future<void> packing;
-    for (std::uint64_t first = 0; first < voxels.size(); first += rows_at_once) {
-      auto columns = read_columns(first, std::min<std::uint64_t>(rows_at_once, voxels.size() - first));
-      if (packing.valid()) packing.get();
-      packing = std::async(
-          threads > 1 ? std::launch::async : std::launch::deferred,
-          [&check, own = std::move(columns), to = packed + first * row, stride, threads] {
-            for (std::size_t k = 0; k < stride; ++k)
-              check.add(k, track::pack_fibres(own[3 * k], own[3 * k + 1], own[3 * k + 2], to + k, stride, threads));
-            check.add_overfull(track::count_overfull(to, own[0].size(), stride, stride));
-          });
-    }
-    if (packing.valid()) packing.get();
-  }
-
-  std::vector<std::vector<float>> read_columns(std::uint64_t first, std::uint64_t rows) const {
-    std::vector<std::vector<float>> values;
-    for (const std::string& name : columns()) values.push_back(result_.read_rows<float>(name, first, rows));
-    return values;
-  }
-
-  result_reader result_;
+  result_samples rows_;
 };
 
 /// "" if there is no such image.
@@ -228,20 +117,30 @@ class folder_source final : public sample_source {
                                 printable(path), std::filesystem::path(prefix).filename().string()));
     const std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
     const std::string mask = given_mask.empty() ? required((folder / "nodif_brain_mask").string()) : given_mask;
-    paths.push_back(mask);
-    provenance["samples"] = fingerprint(paths);
-    paths.pop_back();
-    for (const std::string& image : paths) add(image);
+    open_result(folder.string(), paths, mask);
+    if (exported_) {
+      paths.resize(1);  // the others have the same grid
+    } else {
+      paths.push_back(mask);
+      fingerprints = fingerprint_later(paths);
+      paths.pop_back();
+    }
+    for (const std::string& file : paths) add(file);
     const nifti_header& first = headers_.front();
     samples = static_cast<std::int32_t>(first.volumes);
     grid = first.grid;
     voxels = voxels_inside(mask, first);
-    provenance["image"] = first.geometry;
+    image = first.geometry;
   }
 
  private:
-  /// The files are inflated side by side, one volume of each at a time.
   void read(packed_fibre* packed, int threads, sample_check& check) override {
+    if (!exported_) return inflate(packed, threads, check);
+    exported_->read(exported_->find_rows(voxels), fibres, packed, threads, check);
+  }
+
+  /// The files are inflated side by side, one volume of each at a time.
+  void inflate(packed_fibre* packed, int threads, sample_check& check) {
     const auto stride = static_cast<std::size_t>(samples) * static_cast<std::size_t>(fibres);
     std::vector<nifti_reader> readers;
     for (const nifti_header& header : headers_) readers.emplace_back(header);
@@ -262,6 +161,7 @@ class folder_source final : public sample_source {
   }
 
   std::vector<std::string> names() const override {
+    if (exported_) return exported_->names(fibres);
     std::vector<std::string> all;
     for (const nifti_header& header : headers_) all.push_back(printable(header.path));
     return all;
@@ -276,6 +176,36 @@ class folder_source final : public sample_source {
       return nullptr;
     } catch (...) {
       return std::current_exception();
+    }
+  }
+
+  /// Opens the result from which the files were exported, if it is certain that they have the same values.
+  void open_result(const std::string& folder, const std::vector<std::string>& paths, const std::string& mask) {
+    std::vector<std::string> names;
+    for (const std::string& path : paths) names.push_back(std::filesystem::path(path).filename().string());
+    exported_samples found = find_exported_samples(folder.empty() ? "." : folder, names);
+    if (!found.result.empty()) {
+      fingerprints = fingerprint_later({found.result, mask});
+      found.problem = try_result(found.result);
+    }
+    if (exported_) {
+      spdlog::info("samples: {}, from which {} and the others were exported", printable(found.result), names.front());
+    } else if (!found.problem.empty()) {
+      spdlog::info("samples: {} and the others are inflated: {}", printable(paths.front()), found.problem);
+    }
+  }
+
+  /// Returns why the result cannot be read as quickly; "" if it is open.
+  std::string try_result(const std::string& path) {
+    try {
+      result_samples result(path);
+      const std::vector<std::uint64_t>& stored = result.voxels();
+      if (!result.has_plain_rows() || result.fibres() < fibres || !std::is_sorted(stored.begin(), stored.end()))
+        return printable(path) + " is arranged differently";
+      exported_.emplace(std::move(result));
+      return "";
+    } catch (const failure& f) {
+      return f.what();
     }
   }
 
@@ -308,7 +238,8 @@ class folder_source final : public sample_source {
                       printable(path), apart, printable(first.path)));
   }
 
-  std::vector<nifti_header> headers_;  ///< th, ph, f of each fibre
+  std::vector<nifti_header> headers_;       ///< th, ph, f of each fibre
+  std::optional<result_samples> exported_;  ///< has the same values, uncompressed
 };
 
 bool is_folder(const std::string& path) {
@@ -328,7 +259,6 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
   fsl_grid grid;
   std::vector<std::uint64_t> voxels;
   std::int32_t counts[2] = {};
-  nlohmann::json provenance;
   bool is_masked = false;
   s.on_root([&] {
     source = open_source(path, mask);
@@ -336,13 +266,11 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
     grid = fsl_grid(source->grid);
     voxels = grid.turned(source->voxels);
     counts[0] = source->fibres, counts[1] = source->samples;
-    provenance = source->provenance;
   });
   s.note_stage("samples opened");
   s.broadcast(grid);
   s.broadcast(voxels);
   for (std::int32_t& n : counts) s.broadcast(n);
-  s.broadcast(provenance);
   const std::size_t bytes =
       voxels.size() * static_cast<std::size_t>(counts[0]) * static_cast<std::size_t>(counts[1]) * sizeof(packed_fibre);
   s.broadcast(is_masked);
@@ -350,7 +278,7 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
                         std::move(voxels),
                         counts[0],
                         counts[1],
-                        provenance,
+                        nlohmann::json::object(),
                         is_masked,
                         node_memory(s, bytes, "the posterior samples")};
   const node_cores cores(s);
@@ -365,6 +293,11 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
     };
     std::async(std::launch::async, read_on_all_cores).get();
   });
+  s.on_root([&] {
+    all.provenance["samples"] = source->fingerprints.get();
+    if (!source->image.is_null()) all.provenance["image"] = source->image;
+  });
+  s.broadcast(all.provenance);
   return all;
 }
 

@@ -42,7 +42,7 @@ def contents(folder):
 
 
 def fsl_names(fibres, *scalars):
-    names = ["bvals", "bvecs", "commands.txt", "logs/voxherd.json", "nodif_brain_mask.nii.gz", "voxherd.h5",
+    names = ["bvals", "bvecs", "commands.txt", "logs/exported_samples.json", "logs/voxherd.json", "nodif_brain_mask.nii.gz", "voxherd.h5",
              "xfms/eye.mat"]
     for k in range(1, fibres + 1):
         names += [f"{kind}_{n}{k}samples.nii.gz" for kind in ("merged", "mean") for n in ("th", "ph", "f")]
