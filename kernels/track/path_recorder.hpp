@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/track/stamped_table.hpp"
@@ -11,7 +12,7 @@ namespace voxherd::track {
 
 /// The halves of one accepted streamline that count.
 struct streamline_path {
-  /// In voxels of the samples' image: from the end of the first half through the start to the end of the second.
+  /// In voxels of the seeds' image: from the end of the first half through the start to the end of the second.
   std::vector<std::array<float, 3>> points;
   std::array<std::int32_t, 2> steps{};     ///< number of steps of each half; 0 for one that does not count
   std::array<std::uint32_t, 2> regions{};  ///< number of the last other region on each half; 0: none
@@ -36,6 +37,8 @@ class path_recorder {
   met_masks find_masks(std::uint64_t number);
 
  private:
+  /// The surfaces that the step to point `i` crosses.
+  met_surfaces meet(std::span<const std::array<float, 3>> points, std::size_t i, std::uint32_t own_region) const;
   std::uint32_t marks_at(const std::array<float, 3>& point) const;
 
   field_view field_;

@@ -61,6 +61,7 @@ class walker {
   VOXHERD_FUNCTION bool moving() const { return moving_; }
   VOXHERD_FUNCTION std::int32_t point() const { return point_; }
   VOXHERD_FUNCTION float position(int axis) const { return position_[axis]; }
+  VOXHERD_FUNCTION float seed_point(int axis) const { return seed_point_[axis]; }
   VOXHERD_FUNCTION half_fate fate(int half) const { return half == 0 ? first_fate_ : second_fate_; }
 
  private:
@@ -83,7 +84,7 @@ class walker {
     return draw_words(how_->random_seed, seed_.index, place_of_words(why, step));
   }
 
-  /// The seed's centre, or a point uniform in a ball around it.
+  /// The seed, or a point uniform in a ball around it.
   VOXHERD_FUNCTION void place_start() {
     half_ = 0;
     float offset[3] = {};
@@ -93,10 +94,20 @@ class walker {
       const float square = lane::fma(offset[0], offset[0], lane::fma(offset[1], offset[1], offset[2] * offset[2]));
       if (square <= 1.0f) break;
     }
+    for (int d = 0; d < 3; ++d) seed_start_[d] = lane::fma(offset[d], how_->radius_voxels[d], seed_.position[d]);
     for (int d = 0; d < 3; ++d)
-      offset[d] = lane::fma(offset[d], how_->radius_voxels[d], static_cast<float>(seed_.voxel[d]));
-    const bool elsewhere = field_->space.voxels != nullptr;
-    for (int d = 0; d < 3; ++d) start_[d] = elsewhere ? field_->space.to_samples.coordinate(offset, d) : offset[d];
+      start_[d] = has_seed_space() ? field_->space.to_samples.coordinate(seed_start_, d) : seed_start_[d];
+  }
+
+  /// Whether seeds, masks and counts are in another image than the samples.
+  VOXHERD_FUNCTION bool has_seed_space() const { return field_->space.voxels != nullptr; }
+
+  /// The point in the seeds' image. The start is exact, not mapped there and back.
+  VOXHERD_FUNCTION void find_seed_point() {
+    for (int d = 0; d < 3; ++d)
+      seed_point_[d] = !has_seed_space() ? position_[d]
+                       : point_ == 0     ? seed_start_[d]
+                                         : field_->space.to_seeds.coordinate(position_, d);
   }
 
   VOXHERD_FUNCTION void begin_half(int half) {
@@ -157,27 +168,53 @@ class walker {
     // Both voxels are requested before the first one is used, so that the reads overlap.
     const voxel_info own =
         look_up(*field_, nearest_voxel(position_[0]), nearest_voxel(position_[1]), nearest_voxel(position_[2]));
+    const float before[3] = {seed_point_[0], seed_point_[1], seed_point_[2]};
     const drawn_sample drawn =
         draw(position_, sample_words_.at(how_->random_seed, seed_.index, place_of_words(purpose::sample, point_)));
     if (point_ > 0 && how_->loop_check && !enter_cell()) {
       --point_;  // the point is not part of the half
       return;
     }
-    const voxel_info at = field_->space.voxels == nullptr ? own : field_->space.find(position_);
+    find_seed_point();
+    voxel_info at = has_seed_space() ? field_->space.find(seed_point_) : own;
+    const met_surfaces met = meet(before);
+    at.marks |= met.marks;
     if ((at.marks & mark::exclude) != 0 && (point_ > 0 || !how_->ignore_first_step)) record_.excluded = true;
     if (point_ > 0) pass(at.marks);
-    if (field_->exits != nullptr && !stay(at)) {
+    if ((field_->exits != nullptr && !stay(at)) || !stay_between(met.exits)) {
       --point_;
       return;
     }
     const std::uint32_t region = at.marks >> mark::region;
     if (region != 0 && region != seed_.region && point_ > 0) record_.other_region = true;
+    if (met.other_region != 0) record_.other_region = true;
     // A rejected half is repeated only up to its first step, which the other one needs.
     const bool needed = counting_ == 0 ? !record_.excluded : counts() || point_ == 0;
     const bool stopped = (at.marks & mark::stop) != 0 && point_ > (how_->ignore_first_step ? 1 : 0);
     if (needed && !stopped && (own.marks & mark::inside) != 0 && point_ + 1 < how_->max_points) begin_step(drawn);
     // After the next sample has been asked for.
-    if (counts()) counter_.count(at, point_, travel_, position_);
+    if (!counts()) return;
+    counter_.count(at, point_, travel_, seed_point_);
+    if (met.any) counter_.count_crossed(line_from(before), point_);
+  }
+
+  VOXHERD_FUNCTION step_line line_from(const float (&before)[3]) const {
+    return {{before[0], before[1], before[2]}, {seed_point_[0], seed_point_[1], seed_point_[2]}};
+  }
+
+  /// The surfaces that the step to this point crosses; the start crosses none.
+  VOXHERD_FUNCTION met_surfaces meet(const float (&before)[3]) const {
+    if (field_->surfaces.cell_begin == nullptr || point_ == 0) return {};
+    if (surface_search(field_->surfaces, line_from(before)).is_empty(field_->surfaces)) return {};
+    return meet_surfaces(&field_->surfaces, line_from(before), seed_.region);
+  }
+
+  /// Of a surface that must not be left, a half may cross one side only.
+  VOXHERD_FUNCTION bool stay_between(std::uint32_t crossed) {
+    if (point_ == 0) crossed_ = 0;
+    const bool stays = (crossed_ & crossed) == 0;
+    crossed_ |= crossed;
+    return stays;
   }
 
   /// Whether the half is still in all masks that it must not leave.
@@ -281,6 +318,7 @@ class walker {
   step_words sample_words_;
   stamped_table<cell_entry> cells_;
   mask_exits exits_;
+  std::uint32_t crossed_ = 0;  ///< surfaces that must not be left, crossed on this half
   seed seed_{};
   std::uint32_t number_ = 0;
   unsigned counting_ = 0;
@@ -292,7 +330,8 @@ class walker {
   bool moving_ = false;     ///< a sample for the next step is drawn
   bool has_first_ = false, has_travel_ = false;
   direction first_, travel_;
-  float start_[3] = {}, position_[3] = {};
+  float start_[3] = {}, position_[3] = {};         ///< in voxels of the samples' image
+  float seed_start_[3] = {}, seed_point_[3] = {};  ///< the same points in voxels of the seeds' image
   const packed_fibre* fibres_ = nullptr;
   std::uint32_t passed_ = 0, passed_before_ = 0;
   half_record record_;

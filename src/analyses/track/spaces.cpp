@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/failure.hpp"
+#include "src/analyses/track/surface_masks.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -96,7 +97,7 @@ track_space read_track_space(const track_request& request, const fsl_grid& sampl
   space.grid = samples;
   if (request.reference.empty() && request.transform.empty()) return space;
   const std::vector<std::string>& seeds = request.connectome.empty() ? request.seed_image : request.connectome;
-  const nifti_header image = read_nifti_header(request.reference.empty() ? seeds.front() : request.reference);
+  const nifti_header image = read_nifti_header(request.reference.empty() ? first_image(seeds) : request.reference);
   space.grid = fsl_grid(image.grid);
   space.is_separate = true;
   provenance["image"] = image.geometry;

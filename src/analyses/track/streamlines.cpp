@@ -189,7 +189,7 @@ class point_runner final : public batch_runner {
   void write_points(const track::streamline_path& path, float* to) const {
     for (const auto& p : path.points) {
       const vector3 voxel = {static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])};
-      for (const double mm : world_.to_world(in_.space.to_seeds(voxel))) *to++ = static_cast<float>(mm);
+      for (const double mm : world_.to_world(voxel)) *to++ = static_cast<float>(mm);
     }
   }
 
@@ -205,8 +205,7 @@ class kept_items : public analysis {
  public:
   kept_items(const track_inputs& in, const kept_streamlines& kept, const device& d)
       : in_(in), kept_(kept), threads_(d.threads) {
-    for (const std::uint64_t number : kept.numbers)
-      voxels_.push_back(in.space.grid.turned(in.seeds[number / in.plan.per_seed].index));
+    for (const std::uint64_t number : kept.numbers) voxels_.push_back(in.seed_voxel(number / in.plan.per_seed));
   }
   const image_grid& grid() const override { return in_.space.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }

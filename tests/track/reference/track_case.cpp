@@ -44,7 +44,9 @@ void track_case::set_fibre(int k, double fraction, const direction_at& at) {
 }
 
 void track_case::add_seed(int x, int y, int z, std::uint32_t region) {
-  seeds.push_back({{x, y, z}, static_cast<std::uint32_t>(index(x, y, z)), region});
+  seeds.push_back({{static_cast<float>(x), static_cast<float>(y), static_cast<float>(z)},
+                   static_cast<std::uint32_t>(index(x, y, z)),
+                   region});
 }
 
 void track_case::set_coarse_matrix() {

@@ -62,7 +62,7 @@ class drawing {
       if (product(offset, offset) <= 1) break;
     }
     for (std::size_t d = 0; d < 3; ++d)
-      offset[d] = offset[d] * static_cast<double>(c_.how.radius_voxels[d]) + from_.voxel[d];
+      offset[d] = offset[d] * static_cast<double>(c_.how.radius_voxels[d]) + static_cast<double>(from_.position[d]);
     return offset;
   }
 
