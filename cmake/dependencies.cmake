@@ -13,6 +13,7 @@ find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(OpenMP REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(EXPAT REQUIRED)
 find_package(Threads REQUIRED)
 
 # The NIFTITargets.cmake of Debian 12 refers to a missing file, so find_package cannot be used.

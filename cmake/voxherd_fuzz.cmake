@@ -3,7 +3,7 @@
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/targets/*.cpp)
 
 # What the targets read with, compiled again for the fuzzer: the rest of the program is not needed.
-set(fuzz_patterns core/*.cpp src/io/input_file.cpp src/io/number_table.cpp src/io/gzip/*.cpp src/io/nifti/nifti.cpp src/io/nifti/nifti_[cf]*.cpp
+set(fuzz_patterns core/*.cpp src/io/input_file.cpp src/io/number_table.cpp src/io/gzip/*.cpp src/io/surfaces/*.cpp src/io/xml_parser.cpp src/io/output_file.cpp src/io/nifti/nifti.cpp src/io/nifti/nifti_[cf]*.cpp
   src/scan/gradients.cpp src/batch/cohort/manifest.cpp src/view/connection_request.cpp src/view/fibre_choice.cpp
   src/view/request_gate.cpp src/view/request_json.cpp
   src/scan/region_names.cpp src/scan/image_checks.cpp src/io/text_file.cpp src/batch/bids/dataset_files.cpp
@@ -21,7 +21,7 @@ function(voxherd_fuzzers)
   target_compile_definitions(voxherd_fuzzed PRIVATE VOXHERD_VERSION="${PROJECT_VERSION}")
   target_compile_options(voxherd_fuzzed PUBLIC -fsanitize=${without_main} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_libraries(voxherd_fuzzed PUBLIC voxherd_flags nlohmann_json::nlohmann_json Boost::program_options fmt::fmt spdlog::spdlog
-    nifti2 isal ZLIB::ZLIB Threads::Threads parallel_hdf5 MPI::MPI_C)
+    nifti2 isal EXPAT::EXPAT ZLIB::ZLIB Threads::Threads parallel_hdf5 MPI::MPI_C)
   add_custom_target(fuzz)
   foreach(source IN LISTS fuzz_targets)
     get_filename_component(name ${source} NAME_WE)

@@ -8,15 +8,17 @@
 #include "kernels/portable/contract.hpp"
 #include "kernels/portable/lane_math.hpp"
 #include "kernels/track/settings.hpp"
+#include "kernels/track/surfaces.hpp"
 #include "kernels/track/warp.hpp"
 
 namespace voxherd::track {
 
-/// The voxels that are the columns of a matrix, in an image of their own.
+/// The voxels that are the columns of a matrix, in an image of their own, or the vertices of surfaces.
 struct column_grid {
   std::int32_t size[3] = {};
-  point_map to_voxel;                    ///< from voxels of the seeds' image
-  const std::int32_t* column = nullptr;  ///< (nz, ny, nx): number of the voxel's column; -1: none
+  point_map to_voxel;                           ///< from voxels of the seeds' image
+  const std::int32_t* column = nullptr;         ///< (nz, ny, nx): number of the voxel's column; -1: none
+  const std::int32_t* vertex_column = nullptr;  ///< column of each vertex of the surfaces; -1: none; null: of all
   std::uint32_t columns = 0;
   bool square = false;       ///< column i is seed i; it is not counted in its own row
   bool after_start = false;  ///< the seed itself is not a point in a column
@@ -34,11 +36,20 @@ struct column_grid {
   }
 };
 
-/// A voxel of a matrix on a streamline.
+constexpr std::uint32_t no_triangle = 0xffffffff;
+
+/// A voxel or vertex of a matrix on a streamline.
 struct crossing {
   std::uint32_t column;  ///< column of field_view::matrix, or that many and the column of pair_columns
   std::int32_t steps;    ///< from the seed to the first point there; negative on the second half
+  /// The only triangle by which the streamline reaches the vertex; no_triangle: there are several, or it is a voxel.
+  std::uint32_t triangle = no_triangle;
 };
+
+/// Two corners of a triangle that a streamline crosses are not connected by it.
+VOXHERD_FUNCTION inline bool are_of_one_triangle(const crossing& a, const crossing& b) {
+  return a.triangle == b.triangle && a.triangle != no_triangle;
+}
 
 /// Two voxels of a matrix that streamlines connect. Entries are in the order of their keys.
 struct pair_entry {
@@ -58,6 +69,7 @@ VOXHERD_FUNCTION inline void for_each_pair(const crossing* all, std::uint32_t co
       const bool i_first = all[i].column < all[k].column;
       const std::uint64_t first = all[i_first ? i : k].column, second = all[i_first ? k : i].column;
       if (rows > 0 && (first >= rows || second < rows)) continue;
+      if (are_of_one_triangle(all[i], all[k])) continue;
       const std::int32_t steps = all[i].steps - all[k].steps;
       sink(first << 32 | (second - rows), static_cast<std::uint32_t>(steps < 0 ? -steps : steps));
     }
@@ -65,6 +77,13 @@ VOXHERD_FUNCTION inline void for_each_pair(const crossing* all, std::uint32_t co
 
 /// How many there are.
 VOXHERD_FUNCTION inline std::uint64_t count_pairs(const crossing* all, std::uint32_t count, std::uint32_t rows) {
+  bool has_triangles = false;
+  for (std::uint32_t i = 0; i < count; ++i) has_triangles = has_triangles || all[i].triangle != no_triangle;
+  if (has_triangles) {
+    std::uint64_t pairs = 0;
+    for_each_pair(all, count, rows, [&](std::uint64_t, std::uint32_t) { ++pairs; });
+    return pairs;
+  }
   if (rows == 0) return count == 0 ? 0 : static_cast<std::uint64_t>(count) * (count - 1) / 2;
   std::uint64_t in_rows = 0;
   for (std::uint32_t i = 0; i < count; ++i) in_rows += all[i].column < rows ? 1 : 0;
@@ -144,6 +163,7 @@ struct field_view {
   column_grid matrix = {};        ///< without columns unless rows of a matrix are counted
   column_grid pair_columns = {};  ///< columns if rows are `matrix`; none: pairs of `matrix` alone
   seed_space space = {};
+  surface_view surfaces = {};
 };
 
 struct seed {

@@ -124,10 +124,14 @@ VOXHERD_FUNCTION inline std::uint32_t pair_rows(const field_view& field) {
 inline std::uint32_t max_visits(const walk_settings& how, std::uint32_t columns) {
   return 2 * static_cast<std::uint32_t>(how.max_points) + columns;
 }
+/// Columns of a grid that one streamline may visit. A step may cross any number of triangles.
+inline std::uint32_t max_columns(const column_grid& grid, const walk_settings& how) {
+  if (grid.columns == 0) return 0;
+  return grid.vertex_column != nullptr ? grid.columns : 2 * static_cast<std::uint32_t>(how.max_points);
+}
 /// Crossings of one streamline.
 inline std::uint32_t max_crossings(const track_job& job) {
-  const std::uint32_t grids = (job.field.matrix.columns > 0 ? 1 : 0) + (job.field.pair_columns.columns > 0 ? 1 : 0);
-  return grids * 2 * static_cast<std::uint32_t>(job.how.max_points);
+  return max_columns(job.field.matrix, job.how) + max_columns(job.field.pair_columns, job.how);
 }
 /// Keys where the voxels of a matrix are counted too.
 inline std::uint32_t max_visits(const track_job& job) { return max_visits(job.how, job.columns) + max_crossings(job); }

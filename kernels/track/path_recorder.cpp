@@ -46,9 +46,12 @@ void path_recorder::record(std::uint64_t number, streamline_path& path) {
     if ((counted >> h & 1u) == 0) halves[h].resize(1);  // only what the other half needs was repeated
     if (halves[h].empty()) halves[h].push_back(halves[1 - h].front());
     path.steps[h] = static_cast<std::int32_t>(halves[h].size() - 1);
-    for (const auto& p : halves[h])
-      if (const std::uint32_t region = marks_at(p) >> mark::region; region != 0 && region != from.region)
+    for (std::size_t i = 0; i < halves[h].size(); ++i) {
+      const std::uint32_t crossed = meet(halves[h], i, from.region).other_region;
+      if (crossed != 0) path.regions[h] = crossed;
+      if (const std::uint32_t region = marks_at(halves[h][i]) >> mark::region; region != 0 && region != from.region)
         path.regions[h] = region;
+    }
   }
   path.points.assign(halves[0].rbegin(), halves[0].rend());
   path.points.insert(path.points.end(), halves[1].begin() + 1, halves[1].end());
@@ -58,19 +61,29 @@ met_masks path_recorder::find_masks(std::uint64_t number) {
   walker w(field_, how_, visits_.table(), cells_.table());
   const seed& from = seeds_[number / per_seed_];
   met_masks met;
-  std::array<std::int32_t, 2> points{};  // of each half; one that ends the half need not belong to it
+  std::array<points, 2> halves;  // a point that ends a half need not belong to it
   w.begin(from, static_cast<std::uint32_t>(number % per_seed_), 0, {});
   while (w.advance()) {
-    std::int32_t& known = points[static_cast<std::size_t>(w.half())];
-    if (w.point() != known) continue;
-    const std::uint32_t marks = marks_at(point_of(w));
-    met.exclude |= (marks & mark::exclude) != 0 && (known > 0 || !how_.ignore_first_step);
-    if (known++ == 0) continue;  // the start passes no mask
+    points& half = halves[static_cast<std::size_t>(w.half())];
+    if (static_cast<std::size_t>(w.point()) != half.size()) continue;
+    half.push_back(point_of(w));
+    const met_surfaces crossed = meet(half, half.size() - 1, from.region);
+    const std::uint32_t marks = marks_at(half.back()) | crossed.marks;
+    met.exclude |= (marks & mark::exclude) != 0 && (half.size() > 1 || !how_.ignore_first_step);
+    met.other_region |= crossed.other_region != 0;
+    if (half.size() == 1) continue;  // the start passes no mask
     met.includes |= marks >> mark::first_include & ((1u << how_.includes) - 1);
     const std::uint32_t region = marks >> mark::region;
     met.other_region |= region != 0 && region != from.region;
   }
   return met;
+}
+
+met_surfaces path_recorder::meet(std::span<const std::array<float, 3>> points, std::size_t i,
+                                 std::uint32_t own_region) const {
+  if (i == 0 || field_.surfaces.cell_begin == nullptr) return {};
+  const auto &a = points[i - 1], &b = points[i];
+  return meet_surfaces(&field_.surfaces, {{a[0], a[1], a[2]}, {b[0], b[1], b[2]}}, own_region);
 }
 
 std::uint32_t path_recorder::marks_at(const std::array<float, 3>& point) const {

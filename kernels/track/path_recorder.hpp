@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/track/stamped_table.hpp"
@@ -36,6 +37,8 @@ class path_recorder {
   met_masks find_masks(std::uint64_t number);
 
  private:
+  /// The surfaces that the step to point `i` crosses.
+  met_surfaces meet(std::span<const std::array<float, 3>> points, std::size_t i, std::uint32_t own_region) const;
   std::uint32_t marks_at(const std::array<float, 3>& point) const;
 
   field_view field_;

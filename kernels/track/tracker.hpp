@@ -34,6 +34,7 @@ struct track_input {
   std::span<const std::uint32_t> exits, target_begin, targets;  ///< tables of field_view; empty for none
   column_grid matrix, pair_columns;                             ///< their arrays are in host memory
   seed_space space;                                             ///< likewise
+  surface_input surfaces;
   std::uint32_t places = 0;
   std::uint32_t columns = 0;  ///< number of columns of the counts by seed: regions or targets
   std::span<const seed> seeds;
@@ -70,6 +71,21 @@ std::unique_ptr<tracker> make_tracker(const device& d, const track_input& input)
 std::unique_ptr<tracker> make_tracker_cpu(const device& d, const track_input& input);
 std::unique_ptr<tracker> make_tracker_cuda(const track_input& input);
 
+inline surface_view host_surfaces(const track_input& in) {
+  const surface_input& from = in.surfaces;
+  surface_view to;
+  if (from.cell_begin.empty()) return to;
+  for (int d = 0; d < 3; ++d) {
+    to.size[d] = in.space.voxels == nullptr ? in.size[d] : in.space.size[d];
+    to.corner_reach[d] = from.corner_reach[d];
+  }
+  to.cell_begin = from.cell_begin.data(), to.cell_triangles = from.cell_triangles.data();
+  to.triangles = from.triangles.data(), to.vertices = from.vertices.data();
+  to.uses = from.uses.data(), to.targets = from.targets.data();
+  to.has_columns = in.matrix.vertex_column != nullptr || in.pair_columns.vertex_column != nullptr;
+  return to;
+}
+
 /// A view of arrays in host memory.
 inline field_view host_field(const track_input& in) {
   const auto data = [](std::span<const std::uint32_t> s) { return s.empty() ? nullptr : s.data(); };
@@ -80,6 +96,7 @@ inline field_view host_field(const track_input& in) {
   field.matrix = in.matrix;
   field.pair_columns = in.pair_columns;
   field.space = in.space;
+  field.surfaces = host_surfaces(in);
   return field;
 }
 

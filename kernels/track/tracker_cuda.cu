@@ -110,6 +110,37 @@ std::size_t column_voxels(const column_grid& grid) {
   return voxels;
 }
 
+/// Column of each vertex, of as many as the surfaces have.
+std::size_t column_vertices(const column_grid& grid, const track_input& in) {
+  return grid.vertex_column == nullptr ? 0 : in.surfaces.vertices.size() / 3;
+}
+
+/// Surfaces in device memory.
+class device_surfaces {
+ public:
+  device_surfaces(const surface_input& in, cudaStream_t stream)
+      : cell_begin_(copied(in.cell_begin.data(), in.cell_begin.size(), stream)),
+        cell_triangles_(copied(in.cell_triangles.data(), in.cell_triangles.size(), stream)),
+        targets_(copied(in.targets.data(), in.targets.size(), stream)),
+        triangles_(copied(in.triangles.data(), in.triangles.size(), stream)),
+        vertices_(copied(in.vertices.data(), in.vertices.size(), stream)),
+        uses_(copied(in.uses.data(), in.uses.size(), stream)) {}
+
+  /// Replaces the arrays of a view by those in device memory.
+  void move(surface_view& view) const {
+    if (view.cell_begin == nullptr) return;
+    view.cell_begin = cell_begin_.data(), view.cell_triangles = cell_triangles_.data();
+    view.targets = targets_.data(), view.triangles = triangles_.data();
+    view.vertices = vertices_.data(), view.uses = uses_.data();
+  }
+
+ private:
+  device_buffer<std::uint32_t> cell_begin_, cell_triangles_, targets_;
+  device_buffer<surface_triangle> triangles_;
+  device_buffer<float> vertices_;
+  device_buffer<surface_use> uses_;
+};
+
 std::size_t space_voxels(const seed_space& space) {
   std::size_t voxels = space.voxels == nullptr ? 0 : 1;
   for (const std::int32_t n : space.size) voxels *= static_cast<std::size_t>(n);
@@ -134,9 +165,12 @@ class cuda_tracker final : public tracker {
         targets_(copied(in.targets.data(), in.targets.size(), stream_)),
         matrix_columns_(copied(in.matrix.column, column_voxels(in.matrix), stream_)),
         pair_columns_(copied(in.pair_columns.column, column_voxels(in.pair_columns), stream_)),
+        matrix_vertices_(copied(in.matrix.vertex_column, column_vertices(in.matrix, in), stream_)),
+        pair_vertices_(copied(in.pair_columns.vertex_column, column_vertices(in.pair_columns, in), stream_)),
         space_voxels_(copied(in.space.voxels, space_voxels(in.space), stream_)),
         to_seeds_(copied(in.space.to_seeds.field.values, field_points(in.space.to_seeds.field), stream_)),
         to_samples_(copied(in.space.to_samples.field.values, field_points(in.space.to_samples.field), stream_)),
+        surfaces_(in.surfaces, stream_),
         taken_(1),
         visit_entries_(table_entries(max_visits(make_job()))),
         cell_entries_(table_entries(max_cells(in.how))) {
@@ -229,9 +263,12 @@ class cuda_tracker final : public tracker {
     if (!in_.targets.empty()) job.field.targets = targets_.data();
     job.field.matrix.column = matrix_columns_.data();
     job.field.pair_columns.column = pair_columns_.data();
+    if (in_.matrix.vertex_column != nullptr) job.field.matrix.vertex_column = matrix_vertices_.data();
+    if (in_.pair_columns.vertex_column != nullptr) job.field.pair_columns.vertex_column = pair_vertices_.data();
     if (in_.space.voxels != nullptr) job.field.space.voxels = space_voxels_.data();
     if (in_.space.to_seeds.field.values != nullptr) job.field.space.to_seeds.field.values = to_seeds_.data();
     if (in_.space.to_samples.field.values != nullptr) job.field.space.to_samples.field.values = to_samples_.data();
+    surfaces_.move(job.field.surfaces);
     job.how = in_.how;
     job.plan = in_.plan;
     job.seeds = seeds_.data();
@@ -339,9 +376,10 @@ class cuda_tracker final : public tracker {
   device_buffer<voxel_info> voxels_;
   device_buffer<packed_fibre> fibres_;
   device_buffer<seed> seeds_;
-  device_buffer<std::int32_t> matrix_columns_, pair_columns_;
+  device_buffer<std::int32_t> matrix_columns_, pair_columns_, matrix_vertices_, pair_vertices_;
   device_buffer<voxel_info> space_voxels_;
   device_buffer<displacement> to_seeds_, to_samples_;
+  device_surfaces surfaces_;
   device_buffer<std::uint32_t> exits_, target_begin_, targets_;
   device_buffer<unsigned long long> taken_;
   std::uint32_t visit_entries_, cell_entries_;

@@ -166,6 +166,7 @@ class walker {
     // Both voxels are requested before the first one is used, so that the reads overlap.
     const voxel_info own =
         look_up(*field_, nearest_voxel(position_[0]), nearest_voxel(position_[1]), nearest_voxel(position_[2]));
+    const float before[3] = {seed_point_[0], seed_point_[1], seed_point_[2]};
     const drawn_sample drawn =
         draw(position_, sample_words_.at(how_->random_seed, seed_.index, place_of_words(purpose::sample, point_)));
     if (point_ > 0 && how_->loop_check && !enter_cell()) {
@@ -173,21 +174,45 @@ class walker {
       return;
     }
     find_seed_point();
-    const voxel_info at = has_seed_space() ? field_->space.find(seed_point_) : own;
+    voxel_info at = has_seed_space() ? field_->space.find(seed_point_) : own;
+    const met_surfaces met = meet(before);
+    at.marks |= met.marks;
     if ((at.marks & mark::exclude) != 0 && (point_ > 0 || !how_->ignore_first_step)) record_.excluded = true;
     if (point_ > 0) pass(at.marks);
-    if (field_->exits != nullptr && !stay(at)) {
+    if ((field_->exits != nullptr && !stay(at)) || !stay_between(met.exits)) {
       --point_;
       return;
     }
     const std::uint32_t region = at.marks >> mark::region;
     if (region != 0 && region != seed_.region && point_ > 0) record_.other_region = true;
+    if (met.other_region != 0) record_.other_region = true;
     // A rejected half is repeated only up to its first step, which the other one needs.
     const bool needed = counting_ == 0 ? !record_.excluded : counts() || point_ == 0;
     const bool stopped = (at.marks & mark::stop) != 0 && point_ > (how_->ignore_first_step ? 1 : 0);
     if (needed && !stopped && (own.marks & mark::inside) != 0 && point_ + 1 < how_->max_points) begin_step(drawn);
     // After the next sample has been asked for.
-    if (counts()) counter_.count(at, point_, travel_, seed_point_);
+    if (!counts()) return;
+    counter_.count(at, point_, travel_, seed_point_);
+    if (met.any) counter_.count_crossed(line_from(before), point_);
+  }
+
+  VOXHERD_FUNCTION step_line line_from(const float (&before)[3]) const {
+    return {{before[0], before[1], before[2]}, {seed_point_[0], seed_point_[1], seed_point_[2]}};
+  }
+
+  /// The surfaces that the step to this point crosses; the start crosses none.
+  VOXHERD_FUNCTION met_surfaces meet(const float (&before)[3]) const {
+    if (field_->surfaces.cell_begin == nullptr || point_ == 0) return {};
+    if (surface_search(field_->surfaces, line_from(before)).is_empty(field_->surfaces)) return {};
+    return meet_surfaces(&field_->surfaces, line_from(before), seed_.region);
+  }
+
+  /// Of a surface that must not be left, a half may cross one side only.
+  VOXHERD_FUNCTION bool stay_between(std::uint32_t crossed) {
+    if (point_ == 0) crossed_ = 0;
+    const bool stays = (crossed_ & crossed) == 0;
+    crossed_ |= crossed;
+    return stays;
   }
 
   /// Whether the half is still in all masks that it must not leave.
@@ -291,6 +316,7 @@ class walker {
   step_words sample_words_;
   stamped_table<cell_entry> cells_;
   mask_exits exits_;
+  std::uint32_t crossed_ = 0;  ///< surfaces that must not be left, crossed on this half
   seed seed_{};
   std::uint32_t number_ = 0;
   unsigned counting_ = 0;

@@ -258,6 +258,15 @@ class visit_counter {
     }
   }
 
+  /// The surfaces that the step to a point of such a half crosses.
+  VOXHERD_FUNCTION void count_crossed(const step_line& line, std::int32_t point) {
+    if (!more_than_density_) return;
+    surface_search search(field_->surfaces, line);
+    surface_triangle triangle;
+    for (std::uint32_t number = 0; search.find_next(field_->surfaces, triangle, number);)
+      count_triangle(triangle, number, point);
+  }
+
  private:
   VOXHERD_FUNCTION void count_more(const voxel_info& at, std::int32_t point, const direction& travel,
                                    const float (&position)[3]) {
@@ -267,6 +276,25 @@ class visit_counter {
       add_direction(start_place_, travel);
       start_place_ = -1;
     }
+  }
+
+  /// One triangle that a step to a point crosses.
+  VOXHERD_FUNCTION void count_triangle(const surface_triangle& triangle, std::uint32_t number, std::int32_t point) {
+    const surface_use& use = field_->surfaces.uses[triangle.surface];
+    const std::uint32_t region = use.marks >> mark::region;
+    if (out_.columns > 0 && region != 0 && region != own_region_) hit(region - 1, point);
+    for (std::uint32_t i = use.first_target; out_.columns > 0 && i < use.end_target; ++i)
+      hit(field_->surfaces.targets[i], point);
+    if (out_.to->cells == nullptr && out_.crossings == nullptr) return;
+    for (const std::uint32_t vertex : triangle.corner) {
+      visit_vertex(field_->matrix, 0, vertex, number, point);
+      visit_vertex(field_->pair_columns, field_->matrix.columns, vertex, number, point);
+    }
+  }
+
+  VOXHERD_FUNCTION void visit_vertex(const column_grid& grid, std::uint32_t before, std::uint32_t vertex,
+                                     std::uint32_t triangle, std::int32_t point) {
+    if (grid.vertex_column != nullptr) add_column(grid.vertex_column[vertex], before, point, triangle);
   }
 
   VOXHERD_FUNCTION void visit_columns(std::int32_t point, const float (&position)[3]) {
@@ -280,15 +308,30 @@ class visit_counter {
                                      std::int32_t& last) {
     if (column == last) return;
     last = column;
+    add_column(column, before, point, no_triangle);
+  }
+
+  VOXHERD_FUNCTION void add_column(std::int32_t column, std::uint32_t before, std::int32_t point,
+                                   std::uint32_t triangle) {
     if (column < 0 || column == out_.own_column) return;
     bool first_visit = false;
     const std::uint32_t number = before + static_cast<std::uint32_t>(column);
     (void)visits_.find(field_->places + 1 + out_.columns + number, first_visit);
-    if (!first_visit) return;
-    if (out_.crossings != nullptr) out_.crossings[crossings_++] = {number, half_ == 0 ? point : -point};
+    if (!first_visit) {
+      if (out_.crossings != nullptr && triangle != no_triangle) add_triangle(number, triangle);
+      return;
+    }
+    if (out_.crossings != nullptr) out_.crossings[crossings_++] = {number, half_ == 0 ? point : -point, triangle};
     const std::size_t cell = out_.row * field_->matrix.columns + static_cast<std::size_t>(column);
     add(element(out_.to->cells, cell), 1u);
     add(element(out_.to->cell_length, cell), static_cast<std::uint64_t>(point));
+  }
+
+  /// The streamline reaches a vertex again, perhaps by another triangle.
+  VOXHERD_FUNCTION void add_triangle(std::uint32_t column, std::uint32_t triangle) {
+    std::uint32_t i = crossings_;
+    while (out_.crossings[i - 1].column != column) --i;
+    if (out_.crossings[i - 1].triangle != triangle) out_.crossings[i - 1].triangle = no_triangle;
   }
 
   VOXHERD_FUNCTION void reach(const voxel_info& at, std::int32_t point) {

@@ -9,6 +9,7 @@
 #include "mpi/run/signals.hpp"
 #include "src/analyses/track/options.hpp"
 #include "src/analyses/track/places.hpp"
+#include "src/analyses/track/surface_masks.hpp"
 #include "src/export/dot_folder.hpp"
 #include "src/fsl/fsl_words.hpp"
 #include "src/fsl/probtrackx2.hpp"
@@ -148,7 +149,7 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
                {"no-difference",
                 &T::no_difference,
                 text_kind::any,
-                {.text = "an option of FSL that has no effect here (-V, --meshspace, ...)", .value = "OPTION"}}}))
+                {.text = "an option of FSL that has no effect here (-V, ...)", .value = "OPTION"}}}))
           .check(check_probtrackx2);
   return table;
 }
@@ -158,7 +159,7 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
 std::string find_reference(const track_request& r) {
   if (!r.reference.empty()) return r.reference;
   if (r.transform.empty() || r.seeds_are_voxels) return r.mask;
-  return r.connectome.empty() ? r.seed_image.front() : r.connectome.front();
+  return first_image(r.connectome.empty() ? r.seed_image : r.connectome);
 }
 
 void check_grids(const track_request& r) {
@@ -171,7 +172,7 @@ void check_grids(const track_request& r) {
   for (const auto* paths :
        {&r.seed_image, &r.connectome, &r.excludes, &r.stop, &r.walk_through_stop, &r.includes, &r.targets})
     for (const std::string& path : *paths) {
-      if (paths == &r.seed_image && r.seeds_are_voxels) continue;
+      if ((paths == &r.seed_image && r.seeds_are_voxels) || is_surface_mask(path)) continue;
       const auto &found = read_nifti_header(path).grid.size, &expected = first.grid.size;
       if (found != expected)
         throw failure(exit_status::bad_data,
@@ -186,6 +187,12 @@ std::string matrix_file(const std::string& folder, int number) {
   return fmt::format("{}/voxherd_matrix{}.h5", folder, number);
 }
 
+/// The path of a mask, or of a list of them.
+std::string find_one_or_list(const std::string& name, const char* option) {
+  const std::vector<std::string> masks = find_mask_files({name}, option);
+  return masks.size() == 1 ? masks.front() : name;
+}
+
 /// The matrices, in files of their own in the folder.
 void add_matrices(const probtrackx2_request& request, const std::string& folder, track_request& r) {
   if (request.matrix_of_seeds) r.matrix1 = matrix_file(folder, 1);
@@ -195,8 +202,8 @@ void add_matrices(const probtrackx2_request& request, const std::string& folder,
   }
   if (request.matrix_of_pairs) {
     r.matrix3 = matrix_file(folder, 3);
-    r.target3 = find_mask_file(request.mask3, "target3");
-    if (!request.columns3.empty()) r.target3_columns = find_mask_file(request.columns3, "lrtarget3");
+    r.target3 = find_one_or_list(request.mask3, "target3");
+    if (!request.columns3.empty()) r.target3_columns = find_one_or_list(request.columns3, "lrtarget3");
   }
   r.matrix_min_length_mm = request.matrix_of_seeds ? request.min_length1_mm : request.min_length3_mm;
 }

@@ -74,7 +74,7 @@ constexpr flag flags[] = {
   {"--distthresh1", "", meaning::value, "--distthresh1"},
   {"--distthresh3", "", meaning::value, "--distthresh3"},
   {"--verbose", "-V", meaning::no_difference_value, ""},
-  {"--meshspace", "", meaning::no_difference_value, ""},
+  {"--meshspace", "", meaning::value, "--mesh-space"},
   {"--simple", "", meaning::given, "--simple"},
   {"--fopd", "", meaning::unsupported, "it counts on surfaces; for a mask, multiply the density by it"},
   {"--savepaths", "", meaning::given, "--savepaths"},

@@ -29,9 +29,14 @@ std::string input_name(const std::vector<std::string>& paths, const char* option
 
 /// Sets a bit in the voxels of each mask. `bit`: of the first one; the next masks have the same, or the following bits.
 void set_marks(const std::vector<std::string>& paths, const char* option, std::uint32_t bit, bool own_bits,
-               const fsl_grid& grid, track_inputs& in) {
+               mesh_space meshes, track_inputs& in) {
+  const fsl_grid& grid = in.space.grid;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     in.provenance[input_name(paths, option, i)] = fingerprint(paths[i]);
+    if (is_surface_mask(paths[i])) {
+      in.surfaces.use(in.surfaces.add(paths[i], meshes, grid)).marks |= own_bits ? bit << i : bit;
+      continue;
+    }
     for (const std::uint64_t v : read_labels(paths[i], grid, label_kind::mask).voxels_with({}))
       in.voxels[v].marks |= own_bits ? bit << i : bit;
   }
@@ -80,12 +85,116 @@ label_image read_regions(const std::vector<std::string>& paths, const fsl_grid& 
   return all;
 }
 
+/// Makes the active vertices of a surface seeds, also those outside the samples. `before`: vertices of the surfaces
+/// before it in the list, which key the random numbers beyond those of the voxels. Returns whether any is in the
+/// samples.
+bool add_vertex_seeds(std::size_t surface, std::uint32_t file, std::uint32_t region, std::uint64_t before,
+                      track_inputs& in) {
+  const surface_masks::file& mesh = in.surfaces.files()[surface];
+  const fsl_grid& grid = in.space.grid;
+  bool any = false;
+  for (std::uint32_t i = 0; i < mesh.vertices; ++i) {
+    const std::size_t vertex = mesh.first_vertex + i;
+    if (!in.surfaces.is_active(vertex)) continue;
+    const float* p = in.surfaces.position(vertex);
+    in.seeds.push_back({{p[0], p[1], p[2]}, static_cast<std::uint32_t>(grid.voxel_count() + before + i), region});
+    in.seed_places.push_back({file, i, static_cast<std::uint32_t>(vertex)});
+    const auto voxel =
+        find_voxel(grid, {static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])});
+    any = any || (voxel && in.has_samples(*voxel));
+  }
+  return any;
+}
+
+/// Seeds of a list with surfaces, in its order. `owner`: number of the image, from 1, that already has the voxel.
+class listed_seeds {
+ public:
+  listed_seeds(const std::vector<std::string>& paths, bool network, track_inputs& in)
+      : paths_(paths), network_(network), in_(in), owner_(in.space.grid.voxel_count()) {}
+
+  void add(std::size_t i, mesh_space meshes) {
+    const std::uint32_t region = network_ ? static_cast<std::uint32_t>(i) + 1 : 0;
+    is_surface_mask(paths_[i]) ? add_surface(i, region, meshes) : add_image(i, region);
+    if (network_) in_.labels.push_back(static_cast<std::int64_t>(i) + 1);
+  }
+
+  void finish() const {
+    if (!any_samples_)
+      throw failure(exit_status::bad_data,
+                    fmt::format("{}, ...: none of the {} seeds has samples; do they belong to this subject?",
+                                printable(paths_.front()), in_.seeds.size()));
+    in_.configuration["seed_surfaces"] = describe_list(paths_, sizes_, in_.surfaces);
+  }
+
+ private:
+  void add_surface(std::size_t i, std::uint32_t region, mesh_space meshes) {
+    if (std::count(paths_.begin(), paths_.end(), paths_[i]) > 1)
+      throw failure(exit_status::usage, fmt::format("the seeds have the surface {} twice", printable(paths_[i])));
+    const std::size_t surface = in_.surfaces.add(paths_[i], meshes, in_.space.grid);
+    in_.surfaces.use(surface).marks |= region << mark::region;
+    any_samples_ |= add_vertex_seeds(surface, static_cast<std::uint32_t>(i), region, vertices_, in_);
+    sizes_.push_back(in_.surfaces.files()[surface].vertices);
+    vertices_ += sizes_.back();
+  }
+
+  void add_image(std::size_t i, std::uint32_t region) {
+    const auto number = static_cast<std::uint32_t>(i);
+    std::uint32_t place = 0;
+    for (const std::uint64_t v : read_labels(paths_[i], in_.space.grid, label_kind::mask).voxels_with({})) {
+      const list_place here = {number, place++};
+      if (owner_[v] != 0 && network_)
+        throw failure(exit_status::bad_data,
+                      fmt::format("--connectome: {} and {} overlap; remove the overlap from one of them",
+                                  printable(paths_[owner_[v] - 1]), printable(paths_[i])));
+      if (owner_[v] != 0) continue;
+      owner_[v] = number + 1;
+      in_.voxels[v].marks |= region << mark::region;
+      if (!in_.has_samples(v)) continue;
+      any_samples_ = true;
+      in_.seeds.push_back(seed_at(in_.space.grid, v, region));
+      in_.seed_places.push_back(here);
+    }
+    sizes_.push_back(place);
+  }
+
+  const std::vector<std::string>& paths_;
+  bool network_, any_samples_ = false;
+  track_inputs& in_;
+  std::vector<std::uint32_t> owner_;
+  std::vector<std::uint64_t> sizes_;  ///< vertices or voxels of each file
+  std::uint64_t vertices_ = 0;
+};
+
+void read_listed_seeds(const std::vector<std::string>& paths, bool network, mesh_space meshes, track_inputs& in) {
+  if (network && paths.size() < 2)
+    throw failure(exit_status::usage, fmt::format("--connectome {}: is one surface, expected at least two masks",
+                                                  printable(paths.front())));
+  listed_seeds list(paths, network, in);
+  for (std::size_t i = 0; i < paths.size(); ++i) list.add(i, meshes);
+  list.finish();
+}
+
+/// Surfaces whose vertices are columns of a matrix.
+void add_column_surfaces(const track_request& request, track_inputs& in) {
+  if (!request.matrix1.empty() && !in.seed_places.empty()) in.surfaces.need_columns();
+  for (auto [mask, option] :
+       {std::pair(&request.target3, "target3"), std::pair(&request.target3_columns, "target3-columns")}) {
+    if (mask->empty()) continue;
+    for (const std::string& path : find_mask_files({*mask}, option)) {
+      if (!is_surface_mask(path)) continue;
+      in.surfaces.add(path, request.meshes, in.space.grid);
+      in.surfaces.need_columns();
+    }
+  }
+}
+
 /// Seeds of a mask, or of a parcellation's regions one after another; those without samples are left out.
 void read_seeds(const track_request& request, const fsl_grid& grid, track_inputs& in) {
   const bool network = !request.connectome.empty();
   const std::vector<std::string>& paths = network ? request.connectome : request.seed_image;
   for (std::size_t i = 0; i < paths.size(); ++i)
     in.provenance[input_name(paths, network ? "connectome" : "seed-image", i)] = fingerprint(paths[i]);
+  if (!request.seeds_are_voxels && has_surfaces(paths)) return read_listed_seeds(paths, network, request.meshes, in);
   const label_image image =
       request.seeds_are_voxels ? read_voxel_list(paths.front(), grid) : read_regions(paths, grid, network);
   const std::string& path = image.path;
@@ -144,6 +253,10 @@ void name_regions(const session& s, const std::string& file, track_inputs& in) {
 
 }  // namespace
 
+std::uint64_t track_inputs::seed_voxel(std::size_t seed) const {
+  return is_vertex(seed) ? no_voxel : space.grid.turned(seeds[seed].index);
+}
+
 track::track_input track_inputs::view() const {
   track::track_input view;
   for (std::size_t d = 0; d < 3; ++d) view.size[d] = static_cast<std::int32_t>(samples.grid.size[d]);
@@ -160,6 +273,7 @@ track::track_input track_inputs::view() const {
   view.exits = exits;
   view.target_begin = target_begin;
   view.targets = targets;
+  view.surfaces = surfaces.input();
   view.seeds = seeds;
   view.how = how;
   view.plan = plan;
@@ -218,9 +332,9 @@ track_inputs read_track_field(const session& s, const track_request& request, po
 
 void read_streamline_masks(const track_request& request, track_inputs& in) {
   const fsl_grid& grid = in.space.grid;
-  set_marks(request.excludes, "exclude", mark::exclude, false, grid, in);
-  set_marks(request.stop, "stop", mark::stop, false, grid, in);
-  set_marks(request.includes, "include", 1u << mark::first_include, true, grid, in);
+  set_marks(request.excludes, "exclude", mark::exclude, false, request.meshes, in);
+  set_marks(request.stop, "stop", mark::stop, false, request.meshes, in);
+  set_marks(request.includes, "include", 1u << mark::first_include, true, request.meshes, in);
   in.include_names.clear();
   for (const std::string& path : request.includes)
     in.include_names.push_back(printable(std::filesystem::path(path).filename().string()));
@@ -239,13 +353,19 @@ track_inputs read_track_inputs(const session& s, const track_request& given) {
   in.max_kept = request.paths.empty() ? 0 : request.max_paths;
   s.on_root([&] {
     read_streamline_masks(request, in);
-    read_exit_masks(request.walk_through_stop, in.space.grid, in);
-    read_targets(request.targets, in.space.grid, in);
+    read_exit_masks(request, in);
+    read_targets(request, in);
+    add_column_surfaces(request, in);
+    in.surfaces.finish(in.space.grid);
+    if (!in.surfaces.empty()) in.configuration["mesh-space"] = mesh_space_name(request.meshes);
   });
   s.broadcast(in.voxels);
   s.broadcast(in.seeds);
+  s.broadcast(in.seed_places);
+  in.surfaces.broadcast(s);
   s.broadcast(in.labels);
-  in.configuration = nlohmann::json::object();
+  s.broadcast(in.configuration);
+  if (in.configuration.is_null()) in.configuration = nlohmann::json::object();
   name_regions(s, request.region_names, in);
   s.broadcast(in.exits);
   s.broadcast(in.target_begin);
@@ -258,7 +378,8 @@ track_inputs read_track_inputs(const session& s, const track_request& given) {
   in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in));
   add_stored(track_options(), request, in.configuration);
   add_warp_error(in.space, in.configuration);
-  spdlog::info("{} with {} each: {} through {} of {}", counted(in.seeds.size(), "seed voxel"),
+  spdlog::info("{} with {} each: {} through {} of {}",
+               counted(in.seeds.size(), in.seed_places.empty() ? "seed voxel" : "seed"),
                counted(request.per_seed, "streamline"), counted(in.plan.streamlines(), "streamline"),
                counted(static_cast<std::uint64_t>(in.how.samples), "sample"),
                counted(static_cast<std::uint64_t>(in.how.fibres), "fibre"));

@@ -11,6 +11,7 @@
 #include "src/analyses/track/options.hpp"
 #include "src/analyses/track/samples.hpp"
 #include "src/analyses/track/spaces.hpp"
+#include "src/analyses/track/surface_masks.hpp"
 
 namespace voxherd {
 
@@ -24,8 +25,10 @@ struct track_inputs {
   std::vector<track::voxel_info> voxels;         ///< (nz, ny, nx) of space.grid: masks and places of the counts
   std::vector<track::voxel_info> sample_voxels;  ///< voxels of the samples' grid, if the space is separate
   std::vector<std::uint64_t> place_voxels;       ///< linear index of each place's voxel in space.grid
-  std::vector<track::seed> seeds;                ///< seeds by region, then by voxel
-  std::vector<std::int64_t> labels;              ///< label of region number i + 1; empty without --connectome
+  std::vector<track::seed> seeds;                ///< seeds by region, then by voxel; with surfaces in their order
+  std::vector<list_place> seed_places;           ///< of each seed, if there are surfaces among the seeds
+  surface_masks surfaces;
+  std::vector<std::int64_t> labels;  ///< label of region number i + 1; empty without --connectome
   std::vector<std::uint32_t> exits, target_begin, targets;  ///< tables of track::track_input
   std::vector<std::string> target_names;
   track::walk_settings how;
@@ -42,6 +45,10 @@ struct track_inputs {
   /// Rows of the sums of these counts: the seed's region, or the seed.
   std::size_t hit_rows() const { return labels.empty() ? seeds.size() : labels.size(); }
   std::size_t hit_row(std::size_t seed) const { return labels.empty() ? seed : seeds[seed].region - 1; }
+
+  /// The voxel of a seed, as the result numbers it; no_voxel if it is a vertex.
+  std::uint64_t seed_voxel(std::size_t seed) const;
+  bool is_vertex(std::size_t seed) const { return !seed_places.empty() && seed_places[seed].is_vertex(); }
 
   track::track_input view() const;
   /// Replaces the masks of a view.

@@ -7,8 +7,10 @@
 
 #include "core/failure.hpp"
 #include "src/analyses/track/places.hpp"
+#include "src/analyses/track/surface_masks.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/io/surfaces/surfaces.hpp"
 #include "src/scan/image_checks.hpp"
 
 namespace voxherd {
@@ -17,11 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void refuse_surface(const std::string& name, const char* option) {
-  for (const char* ending : {".gii", ".asc", ".vtk"})
-    if (name.ends_with(ending))
-      throw failure(exit_status::usage,
-                    fmt::format("--{} {}: surfaces are not supported; give an image", option, printable(name)));
+void refuse_cifti(const std::string& name, const char* option) {
   for (const char* kind : {"scalar", "label", "tseries", "conn"})
     if (name.ends_with(fmt::format(".d{}.nii", kind)))
       throw failure(exit_status::usage,
@@ -38,68 +36,79 @@ std::string read_text(const std::string& path, const char* option) {
   };
   if (file.size() > max_bytes || std::any_of(text.begin(), text.end(), is_control))
     throw failure(exit_status::bad_data,
-                  fmt::format("--{}: {} is neither an image (.nii, .nii.gz) nor a text file with names of images",
+                  fmt::format("--{}: {} is neither an image (.nii, .nii.gz), nor a surface (.surf.gii, text of "
+                              "FreeSurfer or VTK), nor a text file with names of masks",
                               option, file.name()));
   return text;
 }
 
-/// The path of an image of a list; "" if there is none.
-std::string find_listed(const std::string& name, const std::string& list, const char* option) {
-  refuse_surface(name, option);
-  const std::string found = find_image(name);
-  return found.empty() ? find_image((fs::path(list).parent_path() / name).string()) : found;
+/// The path of an image or a surface; "" if there is none.
+std::string find_mask(const std::string& name) {
+  const std::string image = find_image(name);
+  std::error_code none;  // for example a name that is too long
+  return image.empty() && fs::is_regular_file(name, none) && is_surface_file(name) ? name : image;
 }
 
-/// The images of line `number`: FSL separates names by white space, and a name of ours may contain blanks.
+/// The path of a mask of a list; "" if there is none.
+std::string find_listed(const std::string& name, const std::string& list, const char* option) {
+  refuse_cifti(name, option);
+  const std::string found = find_mask(name);
+  return found.empty() ? find_mask((fs::path(list).parent_path() / name).string()) : found;
+}
+
+/// The masks of line `number`: FSL separates names by white space, and a name of ours may contain blanks.
 std::vector<std::string> find_in_line(const std::string& line, int number, const std::string& list,
                                       const char* option) {
   if (const std::string whole = find_listed(line, list, option); !whole.empty()) return {whole};
   std::istringstream words(line);
-  std::vector<std::string> images;
+  std::vector<std::string> masks;
   for (std::string word; words >> word;) {
     const std::string found = find_listed(word, list, option);
     if (found.empty())
       throw failure(exit_status::missing_input,
-                    fmt::format("--{}: {} line {}: {}: no such file; expected names of images, separated by blanks or "
-                                "line ends",
+                    fmt::format("--{}: {} line {}: {}: no such file; expected names of images or surfaces, separated "
+                                "by blanks or line ends",
                                 option, printable(list), number, printable(word)));
-    images.push_back(found);
+    masks.push_back(found);
   }
-  return images;
+  return masks;
 }
 
 std::vector<std::string> read_list(const std::string& path, const char* option) {
   std::istringstream text(read_text(path, option));
-  std::vector<std::string> images;
+  std::vector<std::string> masks;
   int number = 0;
   for (std::string line; std::getline(text, line);) {
     ++number;
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string::npos) continue;
     line = line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
-    for (std::string& image : find_in_line(line, number, path, option)) images.push_back(std::move(image));
+    for (std::string& mask : find_in_line(line, number, path, option)) masks.push_back(std::move(mask));
   }
-  if (images.empty())
+  if (masks.empty())
     throw failure(exit_status::bad_data,
-                  fmt::format("--{}: {} is empty, expected names of images", option, printable(path)));
-  return images;
+                  fmt::format("--{}: {} is empty, expected names of masks", option, printable(path)));
+  return masks;
 }
 
 }  // namespace
 
 std::string find_mask_file(const std::string& name, const char* option) {
-  refuse_surface(name, option);
-  const std::string image = find_image(name);
-  return image.empty() ? name : image;
+  refuse_cifti(name, option);
+  const std::string found = find_mask(name), image = found.empty() ? name : found;
+  if (is_surface_mask(image))
+    throw failure(exit_status::usage, fmt::format("--{} {}: is a surface, expected an image", option, printable(name)));
+  return image;
 }
 
 std::vector<std::string> find_mask_files(const std::vector<std::string>& names, const char* option) {
   std::vector<std::string> files;
   for (const std::string& name : names) {
-    const std::string image = find_mask_file(name, option);
-    std::error_code none;  // for example a name that is too long
-    if (is_nifti_name(image) || !fs::is_regular_file(name, none)) {
-      files.push_back(image);
+    refuse_cifti(name, option);
+    const std::string mask = find_mask(name);
+    std::error_code none;
+    if (!mask.empty() || is_nifti_name(name) || !fs::is_regular_file(name, none)) {
+      files.push_back(mask.empty() ? name : mask);
       continue;
     }
     const std::vector<std::string> listed = read_list(name, option);

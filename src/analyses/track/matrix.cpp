@@ -16,7 +16,9 @@ namespace {
 
 seed_matrix make_matrix1(const std::string& file, const track_inputs& in) {
   seed_matrix m{1, file, in.space.grid, {}, std::vector<std::int32_t>(in.voxels.size(), -1)};
-  for (const track::seed& s : in.seeds) m.voxels.push_back(s.index);
+  m.places = in.seed_places;
+  for (std::size_t i = 0; i < in.seeds.size(); ++i)
+    m.voxels.push_back(in.is_vertex(i) ? no_voxel : std::uint64_t{in.seeds[i].index});
   return m;
 }
 
@@ -59,7 +61,7 @@ class matrix_rows final : public matrix_items {
       : matrix_items(matrix, in, d), offsets_(std::move(offsets)) {}
   std::string name() const override { return "track-matrix"; }
   std::vector<output_spec> outputs() const override { return output_specs<row_outputs>(in_); }
-  std::vector<constant> constants() const override { return matrix_constants(matrix_); }
+  std::vector<constant> constants() const override { return matrix_constants(matrix_, in_.seed_places); }
   std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
   std::unique_ptr<batch_runner> make_runner() const override;
 
@@ -108,7 +110,7 @@ class row_runner final : public batch_runner {
 
 matrix_items::matrix_items(const seed_matrix& matrix, const track_inputs& in, const device& d)
     : matrix_(matrix), in_(in), device_(d) {
-  for (const track::seed& s : in.seeds) voxels_.push_back(in.space.grid.turned(s.index));
+  for (std::size_t i = 0; i < in.seeds.size(); ++i) voxels_.push_back(in.seed_voxel(i));
 }
 
 /// A row is dense while it is counted.
@@ -172,9 +174,39 @@ seed_matrix make_mask_matrix(int number, const std::string& file, const std::str
   return m;
 }
 
-void number_columns(seed_matrix& m) {
+seed_matrix make_listed_matrix(int number, const std::string& file, const std::vector<std::string>& masks,
+                               const track_inputs& in) {
+  const auto image = std::find_if_not(masks.begin(), masks.end(), is_surface_mask);
+  seed_matrix m{number, file, image == masks.end() ? in.space.grid : fsl_grid(read_nifti_header(*image).grid), {}, {}};
+  std::vector<bool> has_column(m.grid.voxel_count());
+  for (std::uint32_t i = 0; i < masks.size(); ++i) {
+    std::uint32_t place = 0;
+    const auto add = [&](std::uint64_t voxel, std::uint32_t vertex) {
+      m.voxels.push_back(voxel);
+      m.places.push_back({i, place, vertex});
+    };
+    if (is_surface_mask(masks[i])) {
+      const surface_masks::file& mesh = in.surfaces.files()[in.surfaces.find(masks[i])];
+      for (; place < mesh.vertices; ++place)
+        if (in.surfaces.is_active(mesh.first_vertex + place)) add(no_voxel, mesh.first_vertex + place);
+      continue;
+    }
+    for (const std::uint64_t v : read_labels(masks[i], m.grid, label_kind::mask).voxels_with({})) {
+      if (!has_column[v]) add(v, list_place::no_vertex);
+      has_column[v] = true;
+      ++place;
+    }
+  }
+  return m;
+}
+
+void number_columns(seed_matrix& m, const track_inputs& in) {
   m.column.assign(m.grid.voxel_count(), -1);
-  for (std::size_t i = 0; i < m.voxels.size(); ++i) m.column[m.voxels[i]] = static_cast<std::int32_t>(i);
+  for (std::size_t i = 0; i < m.voxels.size(); ++i)
+    if (m.voxels[i] != no_voxel) m.column[m.voxels[i]] = static_cast<std::int32_t>(i);
+  m.vertex_column.assign(m.places.empty() ? 0 : in.surfaces.vertices(), -1);
+  for (std::size_t i = 0; i < m.places.size(); ++i)
+    if (m.places[i].is_vertex()) m.vertex_column[m.places[i].vertex] = static_cast<std::int32_t>(i);
 }
 
 std::int32_t to_steps(double mm, const track_inputs& in) {
@@ -194,12 +226,30 @@ track::track_input make_matrix_view(const seed_matrix& matrix, const track_input
 track::column_grid seed_matrix::view(const track_space& space) const {
   track::column_grid view;
   view.column = column.data();
+  if (!vertex_column.empty()) view.vertex_column = vertex_column.data();
   view.columns = static_cast<std::uint32_t>(voxels.size());
   view.square = number == 1;
   view.after_start = after_start;
   for (std::size_t d = 0; d < 3; ++d) view.size[d] = static_cast<std::int32_t>(grid.size[d]);
   view.to_voxel = (number == 1 ? voxel_map() : map_by_world(space.grid, grid)).rounded();
   return view;
+}
+
+void add_places(const std::vector<list_place>& places, const std::string& prefix, const std::string& group,
+                std::vector<constant>& all) {
+  if (places.empty()) return;
+  std::vector<double> roi, place;
+  for (const list_place& p : places) {
+    roi.push_back(p.file);
+    place.push_back(p.place);
+  }
+  all.push_back({prefix + "roi", {places.size()}, roi, "1", "number of its file in the list, from 0", group});
+  all.push_back({prefix + "place",
+                 {places.size()},
+                 place,
+                 "1",
+                 "number of the vertex in this surface, or of the voxel among those of this image, from 0",
+                 group});
 }
 
 std::vector<seed_matrix> make_seed_matrices(const session& s, const track_request& request, track_inputs& in) {
@@ -216,11 +266,11 @@ std::vector<seed_matrix> make_seed_matrices(const session& s, const track_reques
       in.provenance["target2"] = fingerprint(request.target2);
     });
   }
-  for (seed_matrix& m : all) number_columns(m);
+  for (seed_matrix& m : all) number_columns(m, in);
   return all;
 }
 
-std::vector<constant> matrix_constants(const seed_matrix& matrix) {
+std::vector<constant> matrix_constants(const seed_matrix& matrix, const std::vector<list_place>& rows) {
   const auto make = [](const char* name, std::vector<std::uint64_t> shape, std::vector<double> values, const char* unit,
                        const char* meaning) {
     return constant{name, std::move(shape), std::move(values), unit, meaning, "matrix"};
@@ -229,11 +279,15 @@ std::vector<constant> matrix_constants(const seed_matrix& matrix) {
   const auto& n = matrix.grid.size;
   const auto& affine = matrix.grid.in_file().voxel_to_world;
   std::vector<double> voxels;
-  for (const std::uint64_t v : matrix.voxels) voxels.push_back(size(matrix.grid.turned(v)));
-  return {make("number", {1}, {static_cast<double>(matrix.number)}, "1", "FSL's number of the matrix"),
-          make("column_voxel", {voxels.size()}, voxels, "1", "linear index of each column's voxel in its image"),
-          make("column_image_size", {3}, {size(n[0]), size(n[1]), size(n[2])}, "1", "voxels of this image"),
-          make("column_voxel_to_world", {4, 4}, {affine.begin(), affine.end()}, "mm", "matrix of this image")};
+  for (const std::uint64_t v : matrix.voxels) voxels.push_back(v == no_voxel ? -1 : size(matrix.grid.turned(v)));
+  std::vector<constant> all = {
+      make("number", {1}, {static_cast<double>(matrix.number)}, "1", "FSL's number of the matrix"),
+      make("column_voxel", {voxels.size()}, voxels, "1", "linear index of each column's voxel in its image"),
+      make("column_image_size", {3}, {size(n[0]), size(n[1]), size(n[2])}, "1", "voxels of this image"),
+      make("column_voxel_to_world", {4, 4}, {affine.begin(), affine.end()}, "mm", "matrix of this image")};
+  add_places(rows, "row_", "matrix", all);
+  add_places(matrix.places, "column_", "matrix", all);
+  return all;
 }
 
 void add_size_step(const session& s, const std::string& name, const std::string& item, step_list::maker make,

@@ -14,13 +14,15 @@ namespace voxherd {
 
 /// A sparse matrix of streamlines from each seed (row) to voxels (columns): FSL's matrix 1 (seeds) or 2 (a mask).
 struct seed_matrix {
-  int number = 1;                     ///< FSL's
-  std::string file;                   ///< where it is written
-  fsl_grid grid;                      ///< grid of the columns
-  std::vector<std::uint64_t> voxels;  ///< voxel of each column, linear index in this grid
-  std::vector<std::int32_t> column;   ///< column of each voxel of the grid; -1: none
-  std::int32_t min_total = 0;         ///< steps of the shortest streamlines that count
-  bool after_start = false;           ///< the seed itself is not a point in a column
+  int number = 1;                       ///< FSL's
+  std::string file;                     ///< where it is written
+  fsl_grid grid;                        ///< grid of the columns
+  std::vector<std::uint64_t> voxels;    ///< voxel of each column, linear index in this grid; no_voxel: it is a vertex
+  std::vector<std::int32_t> column;     ///< column of each voxel of the grid; -1: none
+  std::int32_t min_total = 0;           ///< steps of the shortest streamlines that count
+  bool after_start = false;             ///< the seed itself is not a point in a column
+  std::vector<list_place> places = {};  ///< of each column, if some are vertices
+  std::vector<std::int32_t> vertex_column = {};  ///< column of each vertex of the surfaces; -1: none
   track::column_grid view(const track_space& space) const;
 };
 
@@ -31,8 +33,11 @@ std::vector<seed_matrix> make_seed_matrices(const session& s, const track_reques
 seed_matrix make_density_matrix(int number, const std::string& file, const track_inputs& in);
 /// A matrix whose columns are the voxels of a mask on its own grid, which may be coarser than the samples'.
 seed_matrix make_mask_matrix(int number, const std::string& file, const std::string& mask);
-/// Fills `column` from `voxels`.
-void number_columns(seed_matrix& matrix);
+/// A matrix whose columns are the voxels and vertices of a list with surfaces, which the inputs have.
+seed_matrix make_listed_matrix(int number, const std::string& file, const std::vector<std::string>& masks,
+                               const track_inputs& in);
+/// Fills `column` from `voxels`, and `vertex_column` from `places`.
+void number_columns(seed_matrix& matrix, const track_inputs& in);
 /// Steps of a length, rounded up.
 std::int32_t to_steps(double mm, const track_inputs& in);
 
@@ -61,7 +66,12 @@ struct matrix_outputs {
        {.layout = output_layout::points, .when = has_lengths}},
   };
 };
-std::vector<constant> matrix_constants(const seed_matrix& matrix);
+/// `rows`: places of the rows in their list, if some are vertices.
+std::vector<constant> matrix_constants(const seed_matrix& matrix, const std::vector<list_place>& rows);
+
+/// Adds PREFIXroi and PREFIXplace, unless there are no places.
+void add_places(const std::vector<list_place>& places, const std::string& prefix, const std::string& group,
+                std::vector<constant>& all);
 
 /// Sizes of items whose points a later step writes.
 struct size_outputs {

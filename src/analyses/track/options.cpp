@@ -56,7 +56,10 @@ const option_table<track_request>& drawing_options() {
        {.text = "what resamples an image of the samples to this space; only if one of both is a warp", .needs = "transform",
         .many = true}},
       {"seed-image", &T::seed_image, text_kind::file,
-       {.text = "mask of the seed voxels, or several masks", .many = true}},
+       {.text = "mask of the seed voxels, or surface whose vertices are seeds, or several of them", .many = true}},
+      {"mesh-space", &T::meshes, {{"caret", mesh_space::caret}, {"freesurfer", mesh_space::freesurfer},
+                                  {"first", mesh_space::first}, {"vox", mesh_space::vox}},
+       {.text = "coordinates of surfaces: mm of the world (caret), or another of FSL's --meshspace"}},
       {"connectome", &T::connectome, text_kind::file,
        {.text = "parcellation, or several masks, whose voxels are seeds; matrices between its regions are written",
         .many = true}},
@@ -200,7 +203,7 @@ track_request with_mask_files(const track_request& request) {
     const std::vector<std::string> images = find_mask_files({*name}, option);
     if (images.size() > 1)
       refuse(fmt::format("--{} {}: lists {} images, expected one image", option, printable(*name), images.size()));
-    *name = images.front();
+    *name = find_mask_file(images.front(), option);
   }
   check_transforms(r);
   if (r.includes.size() > static_cast<std::size_t>(track::max_includes))

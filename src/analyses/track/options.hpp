@@ -15,16 +15,25 @@ namespace voxherd {
 
 enum class end_weights { full, half };
 
+/// Coordinates of surfaces, by FSL's names.
+enum class mesh_space {
+  caret,       ///< millimetres of the world
+  freesurfer,  ///< FreeSurfer's, of an image of 256^3 voxels
+  first,       ///< voxels of FSL's storage times their size
+  vox,         ///< voxels of FSL's storage
+};
+
 /// `voxherd track`.
 struct track_request {
   std::string samples, mask;                        ///< files; "" for none
   std::string reference;                            ///< image of the seeds' space
   std::vector<std::string> transform;               ///< files, from this space to that of the samples
   std::vector<std::string> inverse_transform;       ///< and back; only warps have it
-  std::vector<std::string> seed_image, connectome;  ///< images, or lists of them
-  bool seeds_are_voxels = false;                    ///< seed_image is a text file: x y z of a voxel per line
-  std::string region_names;                         ///< file; "" for none
-  std::string tracts, tract_list;                   ///< a folder of protocols, a file; "" for none
+  std::vector<std::string> seed_image, connectome;  ///< images or surfaces, or lists of them
+  mesh_space meshes = mesh_space::caret;
+  bool seeds_are_voxels = false;   ///< seed_image is a text file: x y z of a voxel per line
+  std::string region_names;        ///< file; "" for none
+  std::string tracts, tract_list;  ///< a folder of protocols, a file; "" for none
   std::uint32_t tract_samples = 1000;
   std::uint32_t per_seed = 5000;
   double radius_mm = 0;
@@ -41,7 +50,7 @@ struct track_request {
   bool stop_by_fraction = false;
   end_weights ends = end_weights::full;
 
-  std::vector<std::string> excludes, stop, walk_through_stop, includes;  ///< images, or lists of them
+  std::vector<std::string> excludes, stop, walk_through_stop, includes;  ///< images or surfaces, or lists of them
   bool ignore_first_step = false;
   track::include_rule rule = track::include_rule::all;
   bool ordered = false, each_half = false;

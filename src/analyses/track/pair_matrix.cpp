@@ -9,6 +9,7 @@
 
 #include "core/failure.hpp"
 #include "mpi/result/result_reader.hpp"
+#include "src/analyses/track/places.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 
@@ -242,13 +243,18 @@ class sum_runner final : public batch_runner {
 class pair_rows final : public analysis {
  public:
   pair_rows(const pair_matrix& matrix, const track_inputs& in, const pair_sums& sums)
-      : matrix_(matrix), in_(in), sums_(sums), voxels_(matrix.rows.grid.turned(matrix.rows.voxels)) {}
+      : matrix_(matrix), in_(in), sums_(sums) {
+    for (const std::uint64_t v : matrix.rows.voxels)
+      voxels_.push_back(v == no_voxel ? no_voxel : matrix.rows.grid.turned(v));
+  }
 
   std::string name() const override { return "track-matrix"; }
   const image_grid& grid() const override { return matrix_.rows.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::vector<output_spec> outputs() const override { return output_specs<sum_outputs>(in_); }
-  std::vector<constant> constants() const override { return matrix_constants(matrix_.column_mask()); }
+  std::vector<constant> constants() const override {
+    return matrix_constants(matrix_.column_mask(), matrix_.rows.places);
+  }
   std::vector<std::uint64_t> point_offsets() const override { return sums_.offsets; }
   std::size_t device_bytes_per_item() const override { return 64; }
   std::unique_ptr<batch_runner> make_runner() const override { return std::make_unique<sum_runner>(sums_, in_); }
@@ -271,17 +277,40 @@ void add_up(const session& s, std::size_t rows, int threads, pair_sums& sums) {
 
 }  // namespace
 
+namespace {
+
+/// Of one mask, or of a list of images and surfaces.
+seed_matrix make_target3(const std::string& file, const std::string& name, const char* option, track_inputs& in) {
+  const std::vector<std::string> masks = find_mask_files({name}, option);
+  if (masks.size() == 1 && !is_surface_mask(masks.front())) {
+    in.provenance[option] = fingerprint(masks.front());
+    return make_mask_matrix(3, file, masks.front());
+  }
+  in.provenance[option] = fingerprint(masks);
+  seed_matrix m = make_listed_matrix(3, file, masks, in);
+  if (!has_surfaces(masks)) {
+    m.places.clear();
+    return m;
+  }
+  std::vector<std::uint64_t> sizes(masks.size());
+  for (const list_place& p : m.places) sizes[p.file] = std::max<std::uint64_t>(sizes[p.file], p.place + 1);
+  for (std::size_t i = 0; i < masks.size(); ++i)
+    if (is_surface_mask(masks[i])) sizes[i] = in.surfaces.files()[in.surfaces.find(masks[i])].vertices;
+  in.configuration[fmt::format("{}_surfaces", option)] = describe_list(masks, sizes, in.surfaces);
+  return m;
+}
+
+}  // namespace
+
 pair_matrix make_pair_matrix(const session& s, const track_request& request, track_inputs& in) {
   pair_matrix m;
   s.agree([&] {
-    m.rows = make_mask_matrix(3, request.matrix3, request.target3);
-    in.provenance["target3"] = fingerprint(request.target3);
+    m.rows = make_target3(request.matrix3, request.target3, "target3", in);
     if (request.target3_columns.empty()) return;
-    m.columns = make_mask_matrix(3, request.matrix3, request.target3_columns);
-    in.provenance["target3-columns"] = fingerprint(request.target3_columns);
-    number_columns(m.columns);
+    m.columns = make_target3(request.matrix3, request.target3_columns, "target3-columns", in);
+    number_columns(m.columns, in);
   });
-  number_columns(m.rows);
+  number_columns(m.rows, in);
   m.rows.min_total = to_steps(request.matrix_min_length_mm, in);
   return m;
 }
@@ -303,7 +332,7 @@ pair_matrix make_target_matrix(const std::string& file, const track_inputs& in) 
     m.rows.voxels[in.targets[first]] = voxel;  // one of them
   }
   m.columns = make_density_matrix(3, file, in);
-  number_columns(m.columns);
+  number_columns(m.columns, in);
   return m;
 }
 

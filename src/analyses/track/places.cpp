@@ -139,43 +139,63 @@ bool track_inputs::has_samples(std::uint64_t voxel) const {
 
 namespace {
 
-/// Calls use(mask number, place) for the voxels of each mask that a streamline can reach.
-template <class Use>
-void for_each_place(const std::vector<std::string>& paths, const char* option, const fsl_grid& grid, track_inputs& in,
-                    const Use& use) {
+/// Calls use(mask number, place) for the voxels of each mask that a streamline can reach, and of_surface(mask number,
+/// surface) for each surface.
+template <class Use, class OfSurface>
+void for_each_place(const std::vector<std::string>& paths, const char* option, mesh_space meshes, track_inputs& in,
+                    const Use& use, const OfSurface& of_surface) {
+  const fsl_grid& grid = in.space.grid;
   for (std::size_t i = 0; i < paths.size(); ++i) {
+    const auto number = static_cast<std::uint32_t>(i);
     in.provenance[fmt::format("{} {}", option, i + 1)] = fingerprint(paths[i]);
+    if (is_surface_mask(paths[i])) {
+      of_surface(number, in.surfaces.add(paths[i], meshes, grid));
+      continue;
+    }
     for (const std::uint64_t v : read_labels(paths[i], grid, label_kind::mask).voxels_with({}))
-      if (in.voxels[v].place >= 0) use(static_cast<std::uint32_t>(i), static_cast<std::size_t>(in.voxels[v].place));
+      if (in.voxels[v].place >= 0) use(number, static_cast<std::size_t>(in.voxels[v].place));
   }
+}
+
+bool has_images(const std::vector<std::string>& paths) {
+  return !std::all_of(paths.begin(), paths.end(), is_surface_mask);
 }
 
 }  // namespace
 
-void read_exit_masks(const std::vector<std::string>& paths, const fsl_grid& grid, track_inputs& in) {
-  if (paths.empty()) return;
-  in.exits.assign(in.place_voxels.size(), 0);
-  for_each_place(paths, "walk-through-stop", grid, in,
-                 [&](std::uint32_t mask, std::size_t place) { in.exits[place] |= 1u << mask; });
+void read_exit_masks(const track_request& request, track_inputs& in) {
+  const std::vector<std::string>& paths = request.walk_through_stop;
+  if (has_images(paths)) in.exits.assign(in.place_voxels.size(), 0);
+  for_each_place(
+      paths, "walk-through-stop", request.meshes, in,
+      [&](std::uint32_t mask, std::size_t place) { in.exits[place] |= 1u << mask; },
+      [&](std::uint32_t mask, std::size_t surface) { in.surfaces.use(surface).exits |= 1u << mask; });
 }
 
-void read_targets(const std::vector<std::string>& paths, const fsl_grid& grid, track_inputs& in) {
+void read_targets(const track_request& request, track_inputs& in) {
+  const std::vector<std::string>& paths = request.targets;
   if (paths.empty()) return;
   std::vector<std::vector<std::uint32_t>> of_place(in.place_voxels.size());
-  for_each_place(paths, "targets", grid, in,
-                 [&](std::uint32_t mask, std::size_t place) { of_place[place].push_back(mask); });
+  for_each_place(
+      paths, "targets", request.meshes, in,
+      [&](std::uint32_t mask, std::size_t place) { of_place[place].push_back(mask); },
+      [&](std::uint32_t mask, std::size_t surface) { in.surfaces.add_target(surface, mask); });
   in.target_begin.push_back(0);
   for (const auto& list : of_place) {
     in.targets.insert(in.targets.end(), list.begin(), list.end());
     in.target_begin.push_back(static_cast<std::uint32_t>(in.targets.size()));
   }
   for (const std::string& path : paths) {
-    const std::string name = image_name(path);
+    const std::string name = mask_name(path);
     if (std::find(in.target_names.begin(), in.target_names.end(), name) != in.target_names.end())
       throw failure(exit_status::usage,
                     fmt::format("--targets: two files are called {}, by which their maps are named", printable(name)));
     in.target_names.push_back(name);
   }
+}
+
+std::string mask_name(const std::string& path) {
+  return is_surface_mask(path) ? std::filesystem::path(path).filename().string() : image_name(path);
 }
 
 label_image read_voxel_list(const std::string& path, const fsl_grid& grid) {

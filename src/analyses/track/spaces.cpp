@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/failure.hpp"
+#include "src/analyses/track/surface_masks.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -84,7 +85,7 @@ track_space read_track_space(const session& s, const track_request& request, con
     space.grid = samples;
     if (request.reference.empty() && request.transform.empty()) return;
     const std::vector<std::string>& seeds = request.connectome.empty() ? request.seed_image : request.connectome;
-    const nifti_header image = read_nifti_header(request.reference.empty() ? seeds.front() : request.reference);
+    const nifti_header image = read_nifti_header(request.reference.empty() ? first_image(seeds) : request.reference);
     space.grid = fsl_grid(image.grid);
     space.is_separate = true;
     provenance["image"] = image.geometry;

@@ -205,8 +205,7 @@ class kept_items : public analysis {
  public:
   kept_items(const track_inputs& in, const kept_streamlines& kept, const device& d)
       : in_(in), kept_(kept), threads_(d.threads) {
-    for (const std::uint64_t number : kept.numbers)
-      voxels_.push_back(in.space.grid.turned(in.seeds[number / in.plan.per_seed].index));
+    for (const std::uint64_t number : kept.numbers) voxels_.push_back(in.seed_voxel(number / in.plan.per_seed));
   }
   const image_grid& grid() const override { return in_.space.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }

@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "kernels/portable/output_rows.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
+#include "src/analyses/track/matrix.hpp"
 #include "src/analyses/track/streamlines.hpp"
 
 namespace voxherd {
@@ -70,7 +71,8 @@ std::vector<std::uint64_t> values_at_seeds(const std::vector<std::uint64_t>& tab
                                            std::size_t columns, const track_inputs& in,
                                            const std::vector<std::uint64_t>& voxels) {
   std::vector<std::uint64_t> by_voxel(in.voxels.size()), values;
-  for (std::size_t i = 0; i < in.seeds.size(); ++i) by_voxel[in.seeds[i].index] = table[i * columns + column];
+  for (std::size_t i = 0; i < in.seeds.size(); ++i)
+    if (!in.is_vertex(i)) by_voxel[in.seeds[i].index] = table[i * columns + column];
   for (const std::uint64_t v : voxels) values.push_back(by_voxel[v]);
   return values;
 }
@@ -90,6 +92,28 @@ void add_target_maps(const track_sums& sums, const track_inputs& in, const std::
       mean.push_back(static_cast<float>(share(steps[i], hits[i]) * in.step_mm));
     maps.push_back(known_map(name + "_lengths", mean, "mm", "mean length of their paths to its first point"));
   }
+}
+
+/// Where the seeds are and what was counted of each, if some are vertices, which maps do not show.
+void add_seed_constants(const track_sums& sums, const track_inputs& in, std::vector<constant>& all) {
+  if (in.seed_places.empty()) return;
+  add_places(in.seed_places, "", "seeds", all);
+  const std::uint64_t seeds = in.seeds.size(), targets = in.target_names.size();
+  all.push_back(
+      {"accepted", {seeds}, {sums.accepted.begin(), sums.accepted.end()}, "1", "accepted streamlines", "seeds"});
+  if (targets == 0) return;
+  constant hits{"hits",
+                {seeds, targets},
+                {sums.hits.begin(), sums.hits.end()},
+                "1",
+                "accepted streamlines of each seed (row) that reach each target",
+                "seeds"};
+  all.push_back(hits);
+  if (!in.lengths) return;
+  for (std::size_t i = 0; i < hits.values.size(); ++i)
+    hits.values[i] = share(sums.hit_length[i], sums.hits[i]) * in.step_mm;
+  hits.name = "mean_length_mm", hits.unit = "mm", hits.meaning = "mean length of their paths to its first point";
+  all.push_back(std::move(hits));
 }
 
 /// The direction whose product with those of the streamlines is largest; its largest component is positive.
@@ -209,6 +233,7 @@ std::vector<constant> make_track_constants(const track_sums& sums, const track_i
   std::vector<constant> all = {number("started", in.plan.streamlines(), "streamlines"),
                                number("waytotal", sums.all_accepted(), "accepted streamlines"),
                                number("steps", sums.walked, "steps of all streamlines"), mask_voxels(in)};
+  add_seed_constants(sums, in, all);
   const std::uint64_t n = in.labels.size();
   if (n == 0) return all;
   const auto add = [&](const char* name, std::vector<std::uint64_t> shape, const char* unit, const char* meaning,

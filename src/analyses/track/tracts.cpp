@@ -58,11 +58,18 @@ tract_run take_run(track_inputs& in) {
   return run;
 }
 
+void refuse_surfaces(const track_inputs& in) {
+  if (!in.surfaces.empty())
+    throw failure(exit_status::usage, fmt::format("--tracts with the surface {}: expected images only",
+                                                  printable(in.surfaces.files().front().path)));
+}
+
 /// The run of a request. Collective. Throws failure.
 tract_run read_run(const session& s, std::size_t tract, const track_request& request, track_inputs& in) {
   tract_run run;
   s.on_root([&] {
     read_streamline_masks(with_mask_files(request), in);
+    refuse_surfaces(in);
     run = take_run(in);
   });
   s.broadcast(run.marked);
@@ -81,7 +88,10 @@ track_inputs read_common(const session& s, const track_request& given, const tra
   posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, request.run.threads);
   s.note_stage("samples read");
   track_inputs in = read_track_field(s, request, std::move(samples));
-  s.on_root([&] { read_exit_masks(request.walk_through_stop, in.space.grid, in); });
+  s.on_root([&] {
+    read_exit_masks(request, in);
+    refuse_surfaces(in);
+  });
   s.broadcast(in.exits);
   return in;
 }

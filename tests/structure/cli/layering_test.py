@@ -198,7 +198,7 @@ class Symbols(unittest.TestCase):
         self.assertEqual({s for s in self.sources_that_need(pattern) if not s.endswith(".cu")}, set())
 
     def test_only_io_calls_libraries_of_image_files(self):
-        pattern = r"(nifti|znz|isal_|gz(open|read|write|close)|inflate|deflate)"
+        pattern = r"(nifti|znz|isal_|XML_[A-Z]|gz(open|read|write|close)|inflate|deflate)"
         self.assertEqual(self.sources_that_need(pattern, ("src/io/",)), set())
 
     def test_core_and_kernels_open_no_files_except_the_configuration(self):

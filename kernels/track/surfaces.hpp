@@ -1,0 +1,179 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/portable/contract.hpp"
+#include "kernels/portable/lane_math.hpp"
+#include "kernels/track/exact_sign.hpp"
+
+namespace voxherd::track {
+
+/// A triangle of a surface that is a mask. Its corners are numbers of vertices in ascending order, so that triangles
+/// with a common edge compute the same for it.
+struct alignas(16) surface_triangle {
+  std::uint32_t corner[3];
+  std::uint32_t surface;  ///< number of its surface
+};
+
+/// What a surface is a mask of; the same for all of its triangles.
+struct surface_use {
+  std::uint32_t marks = 0;                         ///< bits of namespace mark
+  std::uint32_t exits = 0;                         ///< masks not to leave, one bit each
+  std::uint32_t first_target = 0, end_target = 0;  ///< its targets: targets[first_target ... end_target - 1]
+
+  VOXHERD_FUNCTION bool is_mask() const { return (marks | exits) != 0 || first_target != end_target; }
+};
+
+/// Surfaces in voxels of the seeds' image, and the triangles that touch each of its voxels: those of voxel i are
+/// cell_triangles[cell_begin[i] ... cell_begin[i + 1] - 1]. Parts outside the image are never crossed.
+struct surface_view {
+  std::int32_t size[3] = {};                  ///< voxels of the image
+  const std::uint32_t* cell_begin = nullptr;  ///< null: there are no surfaces
+  const std::uint32_t* cell_triangles = nullptr;
+  const surface_triangle* triangles = nullptr;
+  const float* vertices = nullptr;  ///< x, y, z of each
+  const surface_use* uses = nullptr;
+  const std::uint32_t* targets = nullptr;
+  bool has_columns = false;    ///< vertices are columns of a matrix, also of surfaces that are no masks
+  float corner_reach[3] = {};  ///< along each axis, how far from a corner an end of a step touches it
+};
+
+/// The arrays of a surface_view in host memory; empty: there are none.
+struct surface_input {
+  std::span<const std::uint32_t> cell_begin, cell_triangles;
+  std::span<const surface_triangle> triangles;
+  std::span<const float> vertices;
+  std::span<const surface_use> uses;
+  std::span<const std::uint32_t> targets;
+  float corner_reach[3] = {};
+};
+
+/// The line between two successive points of a streamline.
+struct step_line {
+  float from[3], to[3];
+};
+
+/// Whether a line meets a triangle; ends, edges and corners belong to them. Signs are exact, so that no line passes
+/// between two triangles with a common edge, nor two successive lines on both sides of their common point. A line in
+/// the plane of the triangle meets it only if one of its ends is at a corner.
+VOXHERD_FUNCTION inline bool meets(const surface_view& s, const surface_triangle& t, const step_line& line) {
+  const float* corner[3];
+  bool at_corner = false;
+  for (int i = 0; i < 3; ++i) {
+    corner[i] = s.vertices + std::size_t{3} * t.corner[i];
+    bool from_there = true, to_there = true;
+    for (int d = 0; d < 3; ++d) {
+      from_there = from_there && fabsf(line.from[d] - corner[i][d]) <= s.corner_reach[d];
+      to_there = to_there && fabsf(line.to[d] - corner[i][d]) <= s.corner_reach[d];
+    }
+    at_corner = at_corner || from_there || to_there;
+  }
+  if (at_corner) return true;
+  const int from = volume_sign(corner[0], corner[1], corner[2], line.from),
+            to = volume_sign(corner[0], corner[1], corner[2], line.to);
+  if (from == to) return false;  // on one side, or in the plane
+  const int first = volume_sign(line.from, line.to, corner[0], corner[1]),
+            second = volume_sign(line.from, line.to, corner[1], corner[2]),
+            third = -volume_sign(line.from, line.to, corner[0], corner[2]);
+  return (first >= 0 && second >= 0 && third >= 0) || (first <= 0 && second <= 0 && third <= 0);
+}
+
+/// Goes through the triangles that a line meets. A triangle may come several times.
+class surface_search {
+ public:
+  VOXHERD_FUNCTION surface_search(const surface_view& surfaces, const step_line& line) : line_(line) {
+    for (int d = 0; d < 3; ++d) {
+      const bool ascends = line.from[d] < line.to[d];
+      const auto size = static_cast<float>(surfaces.size[d]);
+      first_[d] = find_voxel(ascends ? line.from[d] : line.to[d], 0.0f, size);
+      last_[d] = find_voxel(ascends ? line.to[d] : line.from[d], -1.0f, size - 1);
+      at_[d] = first_[d];
+    }
+    has_voxels_ = first_[0] <= last_[0] && first_[1] <= last_[1] && first_[2] <= last_[2];
+    if (has_voxels_) begin_voxel(surfaces);
+  }
+
+  /// Whether no triangle is near. The only question of nearly all steps.
+  VOXHERD_FUNCTION bool is_empty(const surface_view& surfaces) {
+    while (has_voxels_ && next_ == end_) next_voxel(surfaces);
+    return !has_voxels_;
+  }
+
+  /// The next triangle; false if there is none. Not inlined, so that a walker's registers are not for what is rare.
+  [[gnu::noinline]] VOXHERD_FUNCTION bool find_next(const surface_view& surfaces, surface_triangle& found,
+                                                    std::uint32_t& number) {
+    while (!is_empty(surfaces)) {
+      number = surfaces.cell_triangles[next_++];
+      found = surfaces.triangles[number];
+      if ((surfaces.has_columns || surfaces.uses[found.surface].is_mask()) && meets(surfaces, found, line_))
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  /// The voxel at a coordinate, limited to a range.
+  VOXHERD_FUNCTION static std::int32_t find_voxel(float position, float least, float most) {
+    return static_cast<std::int32_t>(lane::min(lane::max(lane::floor(position + 0.5f), least), most));
+  }
+
+  VOXHERD_FUNCTION void begin_voxel(const surface_view& surfaces) {
+    const auto n = [](std::int32_t i) { return static_cast<std::size_t>(i); };
+    const std::size_t voxel = (n(at_[2]) * n(surfaces.size[1]) + n(at_[1])) * n(surfaces.size[0]) + n(at_[0]);
+    next_ = surfaces.cell_begin[voxel];
+    end_ = surfaces.cell_begin[voxel + 1];
+  }
+
+  VOXHERD_FUNCTION void next_voxel(const surface_view& surfaces) {
+    int d = 0;
+    for (; d < 3 && at_[d] == last_[d]; ++d) at_[d] = first_[d];
+    has_voxels_ = d < 3;
+    if (!has_voxels_) return;
+    ++at_[d];
+    begin_voxel(surfaces);
+  }
+
+  step_line line_;
+  std::int32_t first_[3], last_[3], at_[3];
+  std::uint32_t next_ = 0, end_ = 0;
+  bool has_voxels_ = false;
+};
+
+/// What a step crosses.
+struct met_surfaces {
+  std::uint32_t marks = 0, exits = 0;  ///< of all surfaces together; the marks without a region
+  std::uint32_t other_region = 0;      ///< a region other than the seed's; 0: none
+  bool any = false;
+};
+
+[[gnu::noinline]] VOXHERD_FUNCTION inline met_surfaces meet_surfaces(const surface_view* surfaces, step_line line,
+                                                                     std::uint32_t own_region) {
+  met_surfaces met;
+  surface_search search(*surfaces, line);
+  surface_triangle triangle;
+  for (std::uint32_t number = 0; search.find_next(*surfaces, triangle, number);) {
+    const surface_use& use = surfaces->uses[triangle.surface];
+    constexpr std::uint32_t not_region = 0xffff;
+    met.any = true;
+    met.marks |= use.marks & not_region;
+    met.exits |= use.exits;
+    const std::uint32_t region = use.marks >> 16;
+    if (region != 0 && region != own_region) met.other_region = region;
+  }
+  return met;
+}
+
+/// Triangles that touch each voxel of an image, as a surface_view has them.
+struct triangle_cells {
+  std::vector<std::uint32_t> begin, triangles;
+};
+
+/// `margin`: by so many voxels more than a triangle, so that no rounding hides it.
+triangle_cells list_triangles(const std::int32_t (&size)[3], std::span<const float> vertices,
+                              std::span<const surface_triangle> triangles, double margin);
+
+}  // namespace voxherd::track

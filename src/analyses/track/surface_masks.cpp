@@ -1,0 +1,179 @@
+#include "src/analyses/track/surface_masks.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/failure.hpp"
+#include "core/text.hpp"
+#include "src/analyses/track/spaces.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/surfaces/surfaces.hpp"
+#include "src/scan/image_checks.hpp"
+
+namespace voxherd {
+
+namespace {
+
+/// From a surface's coordinates to voxels of FSL's storage. Those of freesurfer are right for cubes, as FSL has them.
+voxel_map map_from_mesh(mesh_space meshes, const fsl_grid& grid) {
+  voxel_map map;
+  const auto& mm = grid.voxel_size_mm;
+  const auto half = [&](std::size_t d) { return static_cast<double>(grid.size[d] / 2); };
+  switch (meshes) {
+    case mesh_space::caret: {
+      const grid_space space(grid);
+      return voxel_map{space.axes_mm, space.origin_mm}.inverse();
+    }
+    case mesh_space::freesurfer:
+      map.axes = {-1 / mm[0], 0, 0, 0, 0, -1 / mm[1], 0, 1 / mm[2], 0};
+      map.origin = {half(0), half(2), half(1)};
+      break;
+    case mesh_space::first:
+      map.axes = {1 / mm[0], 0, 0, 0, 1 / mm[1], 0, 0, 0, 1 / mm[2]};
+      break;
+    case mesh_space::vox:
+      break;
+  }
+  return map;
+}
+
+bool is_in_image(const vector3& voxel, const fsl_grid& grid) { return find_voxel(grid, voxel).has_value(); }
+
+/// Values that are all zero or nowhere zero choose no vertices, as in FSL.
+std::vector<std::uint8_t> find_active(const surface& s) {
+  std::vector<std::uint8_t> active(s.points_mm.size(), 1);
+  if (std::all_of(s.values.begin(), s.values.end(), [](float v) { return v == 0; })) return active;
+  for (std::size_t i = 0; i < s.values.size(); ++i) active[i] = s.values[i] != 0 ? 1 : 0;
+  return active;
+}
+
+}  // namespace
+
+const char* mesh_space_name(mesh_space meshes) {
+  switch (meshes) {
+    case mesh_space::freesurfer:
+      return "freesurfer";
+    case mesh_space::first:
+      return "first";
+    case mesh_space::vox:
+      return "vox";
+    default:
+      return "caret";
+  }
+}
+
+bool is_surface_mask(const std::string& path) { return !is_nifti_name(path) && is_surface_file(path); }
+
+bool has_surfaces(const std::vector<std::string>& paths) {
+  return std::any_of(paths.begin(), paths.end(), is_surface_mask);
+}
+
+const std::string& first_image(const std::vector<std::string>& masks) {
+  const auto found = std::find_if_not(masks.begin(), masks.end(), is_surface_mask);
+  if (found == masks.end())
+    throw failure(exit_status::usage,
+                  fmt::format("--xfm: the seeds are surfaces ({}); give --seedref, the image in whose space they are",
+                              printable(masks.front())));
+  return *found;
+}
+
+std::size_t surface_masks::add(const std::string& path, mesh_space meshes, const fsl_grid& grid) {
+  const auto known = std::find_if(files_.begin(), files_.end(), [&](const file& f) { return f.path == path; });
+  if (known != files_.end()) return static_cast<std::size_t>(known - files_.begin());
+  const surface mesh = read_surface(path);
+  constexpr std::size_t max_vertices = 0x3fffffff;
+  if (vertices() + mesh.points_mm.size() > max_vertices)
+    refuse_data(fmt::format("{}: all surfaces have more than {} vertices", printable(path), max_vertices));
+  const voxel_map to_voxel = map_from_mesh(meshes, grid);
+  const auto first = static_cast<std::uint32_t>(vertices());
+  bool any_in_image = false;
+  for (const auto& p : mesh.points_mm) {
+    const vector3 voxel = to_voxel({static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])});
+    any_in_image = any_in_image || is_in_image(voxel, grid);
+    for (const double v : voxel) positions_.push_back(static_cast<float>(v));
+  }
+  if (!any_in_image)
+    refuse_data(
+        fmt::format("{}: none of its {} vertices is in the image; is it of this subject, in the space of the "
+                    "seeds' image, and in the coordinates of --mesh-space {}?",
+                    printable(path), mesh.points_mm.size(), mesh_space_name(meshes)));
+  const std::vector<std::uint8_t> active = find_active(mesh);
+  active_.insert(active_.end(), active.begin(), active.end());
+  for (auto corner : mesh.triangles) {
+    if (active[corner[0]] + active[corner[1]] + active[corner[2]] == 0) continue;
+    std::sort(corner.begin(), corner.end());
+    triangles_.push_back(
+        {{first + corner[0], first + corner[1], first + corner[2]}, static_cast<std::uint32_t>(files_.size())});
+  }
+  files_.push_back({path, mesh.structure, first, static_cast<std::uint32_t>(mesh.points_mm.size())});
+  uses_.emplace_back();
+  targets_of_.emplace_back();
+  return files_.size() - 1;
+}
+
+std::size_t surface_masks::find(const std::string& path) const {
+  const auto known = std::find_if(files_.begin(), files_.end(), [&](const file& f) { return f.path == path; });
+  return static_cast<std::size_t>(known - files_.begin());
+}
+
+void surface_masks::finish(const fsl_grid& grid) {
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    uses_[i].first_target = static_cast<std::uint32_t>(targets_.size());
+    targets_.insert(targets_.end(), targets_of_[i].begin(), targets_of_[i].end());
+    uses_[i].end_target = static_cast<std::uint32_t>(targets_.size());
+  }
+  const bool is_mask = std::any_of(uses_.begin(), uses_.end(), [](const auto& use) { return use.is_mask(); });
+  if (!is_mask && !has_columns_) return;
+  constexpr double corner_reach_mm = 0.001;  // FSL's
+  std::int32_t size[3];
+  double margin = 0.002;  // more than the rounding of a voxel's border
+  for (std::size_t d = 0; d < 3; ++d) {
+    size[d] = static_cast<std::int32_t>(grid.size[d]);
+    corner_reach_[d] = corner_reach_mm / grid.voxel_size_mm[d];
+    margin = std::max(margin, 2 * corner_reach_[d]);
+  }
+  cells_ = track::list_triangles(size, positions_, triangles_, margin);
+}
+
+void surface_masks::broadcast(const session& s) {
+  nlohmann::json files = nlohmann::json::array();
+  for (const file& f : files_) files.push_back({f.path, f.structure, f.first_vertex, f.vertices});
+  s.broadcast(files);
+  files_.clear();
+  for (const auto& f : files) files_.push_back({f.at(0), f.at(1), f.at(2), f.at(3)});
+  if (files_.empty()) return;
+  s.broadcast(positions_);
+  s.broadcast(active_);
+  s.broadcast(triangles_);
+  s.broadcast(uses_);
+  s.broadcast(targets_);
+  s.broadcast(cells_.begin);
+  s.broadcast(cells_.triangles);
+  s.broadcast(corner_reach_);
+}
+
+track::surface_input surface_masks::input() const {
+  track::surface_input in{cells_.begin, cells_.triangles, triangles_, positions_, uses_, targets_, {}};
+  for (std::size_t d = 0; d < 3; ++d) in.corner_reach[d] = static_cast<float>(corner_reach_[d]);
+  return in;
+}
+
+nlohmann::json describe_list(const std::vector<std::string>& paths, const std::vector<std::uint64_t>& sizes,
+                             const surface_masks& surfaces) {
+  nlohmann::json list = nlohmann::json::array();
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const bool is_surface = is_surface_mask(paths[i]);
+    nlohmann::json entry = {{"file", printable(std::filesystem::path(paths[i]).filename().string())},
+                            {"kind", is_surface ? "surface" : "volume"},
+                            {is_surface ? "vertices" : "voxels", sizes[i]}};
+    if (is_surface) entry["structure"] = surfaces.files()[surfaces.find(paths[i])].structure;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+}  // namespace voxherd

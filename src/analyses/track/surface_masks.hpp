@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "kernels/track/surfaces.hpp"
+#include "mpi/comm/session.hpp"
+#include "src/analyses/track/options.hpp"
+#include "src/scan/fsl_grid.hpp"
+#include "src/scan/grid_space.hpp"
+
+namespace voxherd {
+
+/// Where a seed or a row or column of a matrix is in a list of masks.
+struct list_place {
+  std::uint32_t file = 0;            ///< its number in the list
+  std::uint32_t place = 0;           ///< number of the vertex in a surface, or of the voxel among those of an image
+  std::uint32_t vertex = no_vertex;  ///< among those of all surfaces
+
+  static constexpr std::uint32_t no_vertex = 0xffffffff;
+  bool is_vertex() const { return vertex != no_vertex; }
+};
+
+/// FSL's name.
+const char* mesh_space_name(mesh_space meshes);
+
+/// Whether a mask is a surface. False for an image.
+bool is_surface_mask(const std::string& path);
+bool has_surfaces(const std::vector<std::string>& paths);
+/// The first image among seeds. Throws failure (usage) if there are only surfaces.
+const std::string& first_image(const std::vector<std::string>& masks);
+
+/// Surfaces among the masks and seeds, in voxels of the seeds' image; each file once. What they are masks of is in
+/// `uses`.
+class surface_masks {
+ public:
+  struct file {
+    std::string path, structure;
+    std::uint32_t first_vertex = 0, vertices = 0;
+  };
+
+  /// Reads the surface unless it is known, and returns its number. A vertex is active if its value in the file is not
+  /// 0, or if there are no such values; triangles without an active vertex are left out. Throws failure: it cannot be
+  /// read, or no vertex is in the image.
+  std::size_t add(const std::string& path, mesh_space meshes, const fsl_grid& grid);
+  /// The number of a known surface.
+  std::size_t find(const std::string& path) const;
+
+  track::surface_use& use(std::size_t surface) { return uses_[surface]; }
+  void add_target(std::size_t surface, std::uint32_t target) { targets_of_[surface].push_back(target); }
+  /// The vertices of a surface are columns of a matrix.
+  void need_columns() { has_columns_ = true; }
+  /// After the last one: lists the triangles of each voxel, if any surface is a mask or has columns.
+  void finish(const fsl_grid& grid);
+  /// From the root. Collective.
+  void broadcast(const session& s);
+
+  const std::vector<file>& files() const { return files_; }
+  bool empty() const { return files_.empty(); }
+  std::size_t vertices() const { return active_.size(); }
+  bool is_active(std::size_t vertex) const { return active_[vertex] != 0; }
+  const float* position(std::size_t vertex) const { return &positions_[3 * vertex]; }
+  track::surface_input input() const;
+
+ private:
+  std::vector<file> files_;
+  std::vector<float> positions_;      ///< x, y, z of each vertex
+  std::vector<std::uint8_t> active_;  ///< one per vertex
+  std::vector<track::surface_triangle> triangles_;
+  std::vector<track::surface_use> uses_;
+  std::vector<std::vector<std::uint32_t>> targets_of_;  ///< on the root
+  std::vector<std::uint32_t> targets_;
+  track::triangle_cells cells_;
+  vector3 corner_reach_{};
+  bool has_columns_ = false;
+};
+
+/// The files of a list with surfaces, for the configuration: name, kind, number of vertices or voxels, structure.
+nlohmann::json describe_list(const std::vector<std::string>& paths, const std::vector<std::uint64_t>& sizes,
+                             const surface_masks& surfaces);
+
+}  // namespace voxherd
