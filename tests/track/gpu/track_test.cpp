@@ -23,6 +23,17 @@ TEST_F(TrackCuda, CountsAreThoseOfTheCpuUnderEveryCondition) {
   }
 }
 
+TEST_F(TrackCuda, CountsThroughWarpsAreThoseOfTheCpu) {
+  for (int variant = 0; variant < 5; ++variant) {
+    SCOPED_TRACE(variant);
+    track_case c = bent_case_with_conditions(variant);
+    c.set_warp();
+    const case_counts found = count_on(gpu, c, 1000, 777);
+    EXPECT_GT(found.walked, 0u);
+    EXPECT_TRUE(found == count_on_cpu(c, 1000, 12000, 2));
+  }
+}
+
 TEST_F(TrackCuda, MeanDirectionsExitsAndTargetsAreThoseOfTheCpu) {
   track_case c = bent_case_with_conditions(2);
   c.how.averaging = step_mean::with_sample;
