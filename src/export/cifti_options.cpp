@@ -37,7 +37,7 @@ const option_table<cifti_request>& cifti_options() {
        {.text = "where --normalise waytotal finds them: the result of the same run of track (.h5), or a text file waytotal"}},
       {"symmetric", &T::symmetric, {"mean of the matrix and its transpose; mean lengths are over the streamlines of both"}},
       {"transpose", &T::transpose, {"exchange rows and columns"}},
-      {"log", &T::log, {"write log(1 + value), after --normalise"}},
+      {"log", &T::log, {"write the decimal logarithm of 1 + value, after --normalise"}},
       {"host-memory", &T::host_memory_gb, range{0.001, 100000},
        {.text = "rows of the matrix that are in memory at the same time; fewer rows need more passes over a symmetric or transposed matrix", .unit = "GB"}}})
     .check(check_cifti_request);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
-#include <numeric>
+#include <numbers>
 #include <utility>
 
 #include "src/export/matrix_models.hpp"
@@ -109,7 +109,7 @@ class value_block {
     const std::uint64_t at = row * columns_;
     for (std::uint64_t c = 0; c < columns_; ++c) {
       const double value = read(at + c) * form_.factor;
-      values[c] = static_cast<float>(form_.log && value != 0 ? std::log1p(value) : value);
+      values[c] = static_cast<float>(form_.log && value != 0 ? std::log1p(value) / std::numbers::ln10 : value);
     }
   }
 

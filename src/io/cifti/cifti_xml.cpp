@@ -48,7 +48,7 @@ class cifti_builder : public xml_handler {
     if (!is_cifti_) {
       if (element != "CIFTI")
         refuse(fmt::format("its XML begins with <{}>, expected <CIFTI>", printable(std::string(element))));
-      if (attributes.find("Version") != "2")
+      if (const auto version = attributes.find("Version"); version != "2" && version != "2.0")
         refuse(
             fmt::format("is of CIFTI version \"{}\", expected 2; convert it with `wb_command -file-convert "
                         "-cifti-version-convert IN 2 OUT`",
