@@ -167,7 +167,7 @@ seed_matrix make_density_matrix(int number, const std::string& file, const track
 }
 
 seed_matrix make_mask_matrix(int number, const std::string& file, const std::string& mask) {
-  seed_matrix m{number, file, fsl_grid(read_nifti_header(mask).grid), {}, {}};
+  seed_matrix m{number, file, fsl_grid(read_nifti_header(mask)), {}, {}};
   m.voxels = read_labels(mask, m.grid, label_kind::mask).voxels_with({});
   return m;
 }

@@ -97,7 +97,7 @@ track_space read_track_space(const track_request& request, const fsl_grid& sampl
   if (request.reference.empty() && request.transform.empty()) return space;
   const std::vector<std::string>& seeds = request.connectome.empty() ? request.seed_image : request.connectome;
   const nifti_header image = read_nifti_header(request.reference.empty() ? seeds.front() : request.reference);
-  space.grid = fsl_grid(image.grid);
+  space.grid = fsl_grid(image);
   space.is_separate = true;
   provenance["image"] = image.geometry;
   if (!request.reference.empty()) provenance["seedref"] = fingerprint(request.reference);
