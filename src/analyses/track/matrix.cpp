@@ -214,6 +214,7 @@ std::vector<seed_matrix> make_seed_matrices(const session& s, const track_reques
     s.agree([&] {
       all.push_back(make_mask_matrix(2, request.matrix2, request.target2));
       in.provenance["target2"] = fingerprint(request.target2);
+      in.provenance["target2"]["voxels"] = all.back().voxels.size();
     });
   }
   for (seed_matrix& m : all) number_columns(m);

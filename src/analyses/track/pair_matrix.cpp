@@ -276,9 +276,11 @@ pair_matrix make_pair_matrix(const session& s, const track_request& request, tra
   s.agree([&] {
     m.rows = make_mask_matrix(3, request.matrix3, request.target3);
     in.provenance["target3"] = fingerprint(request.target3);
+    in.provenance["target3"]["voxels"] = m.rows.voxels.size();
     if (request.target3_columns.empty()) return;
     m.columns = make_mask_matrix(3, request.matrix3, request.target3_columns);
     in.provenance["target3-columns"] = fingerprint(request.target3_columns);
+    in.provenance["target3-columns"]["voxels"] = m.columns.voxels.size();
     number_columns(m.columns);
   });
   number_columns(m.rows);

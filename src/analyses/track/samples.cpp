@@ -295,6 +295,7 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
   });
   s.on_root([&] {
     all.provenance["samples"] = source->fingerprints.get();
+    all.provenance["samples"]["voxels"] = all.voxels.size();
     if (!source->image.is_null()) all.provenance["image"] = source->image;
   });
   s.broadcast(all.provenance);
