@@ -19,12 +19,13 @@ nlohmann::json read_inputs(const nlohmann::json& provenance) {
   return found != provenance.end() && found->is_object() ? *found : nlohmann::json::object();
 }
 
-/// The content of an input, without its paths; null if there is none.
+/// The content of an input, without its paths and what follows from it; null if there is none.
 nlohmann::json input_content(const nlohmann::json& inputs, const std::string& name) {
   nlohmann::json input = inputs.value(name, nlohmann::json());
   if (!input.is_object()) return input;
   input.erase("path");
   input.erase("paths");
+  input.erase("voxels");
   return input;
 }
 

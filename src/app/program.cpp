@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <malloc.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -166,6 +167,16 @@ void print(const ending& e) {
   std::fflush(nullptr);
 }
 
+/// Buffers of an image's size use memory again that others have left. From the system they come with a page fault for
+/// every 4 kB. The sizes are those that glibc reaches by itself after the first large buffer is freed.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int largest_kept_bytes = 32 << 20;
+  mallopt(M_MMAP_THRESHOLD, largest_kept_bytes);
+  mallopt(M_TRIM_THRESHOLD, 2 * largest_kept_bytes);
+#endif
+}
+
 /// Whether this process may compute on a GPU; `info` and `doctor` look at all of them. `cohort` and `bids` run
 /// their subjects here.
 bool may_compute(std::span<const command* const> commands, std::string_view name) {
@@ -187,6 +198,7 @@ int leave_together(const session& s, const ending& own) {
 
 int run_program(int argc, char** argv, std::span<const command* const> commands, std::string_view build) {
   set_program_build(build);
+  keep_freed_memory();
   reserve_output();
   use_hdf5_without_file_locks();  // an environment variable: before MPI starts threads
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);

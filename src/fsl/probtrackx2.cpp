@@ -271,8 +271,8 @@ std::string choose_folder(const probtrackx2_request& request) {
 }
 
 /// The seed voxels, also those without samples, as the result numbers them and in FSL's order.
-std::vector<std::uint64_t> list_seed_voxels(const track_request& r, const image_grid& of_result) {
-  const fsl_grid grid(of_result);
+std::vector<std::uint64_t> list_seed_voxels(const track_request& r, const result_reader& result) {
+  const fsl_grid grid(result);
   std::vector<std::int32_t> inside(grid.voxel_count());
   for (const std::string& path : r.seed_image) {
     const label_image mask =
@@ -302,7 +302,7 @@ void write_folder(session& s, const probtrackx2_request& request, const track_re
   if (request.target_text || request.target_densities)
     for (const std::string& path : track.targets) wanted.targets.push_back(image_name(path));
   export_folder(s, settings, [&](const result_volumes& result) {
-    if (request.simple || request.target_text) wanted.seeds = list_seed_voxels(track, result.grid());
+    if (request.simple || request.target_text) wanted.seeds = list_seed_voxels(track, result.result());
     return plan_probtrackx2_folder(result, wanted);
   });
   s.on_root([&] {
@@ -325,8 +325,18 @@ bool make_folder(const std::string& folder) {
   return created;
 }
 
+/// Without the words that pipelines pass in every call.
+std::vector<std::string> unusual(std::vector<std::string> words) {
+  std::erase_if(words, [](const std::string& word) {
+    const bool is_usual = word.starts_with("--verbose") || word == "--meshspace=caret";
+    if (is_usual) spdlog::debug("{}: has no effect here", word);
+    return is_usual;
+  });
+  return words;
+}
+
 exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
-  log_no_difference(request.no_difference);
+  log_no_difference(unusual(request.no_difference));
   if (!request.inverse_transform.empty() && !is_warp(request.transform.front()))
     spdlog::info("--invxfm {}: not read; the matrix of --xfm is inverted",
                  printable(request.inverse_transform.front()));

@@ -84,9 +84,9 @@ std::vector<std::uint64_t> saved_order(std::uint64_t points, std::uint64_t seed)
 /// Writes each streamline as its number of points, then the points, in voxels of FSL's storage.
 void write_saved_paths(const std::string& streamlines, const std::string& path) {
   const result_fibres fibres(streamlines);
-  const grid_space space{fsl_grid(fibres.grid())};
   const auto offsets = fibres.offsets();
   const result_reader result(streamlines);
+  const grid_space space{fsl_grid(result)};
   const auto length = result.read_rows<float>("length", 0, fibres.fibres()),
              first_half = result.read_rows<float>("first_half", 0, fibres.fibres());
   output_file file(path, output_file::coding::plain);

@@ -107,6 +107,7 @@ struct dwi_series::state {
       form = find_deviation_form(deviation, voxels);
       provenance["grad_dev"]["form"] = deviation_form_name(form);
     }
+    provenance["mask"]["voxels"] = voxels.size();
     if (parts > 1) keep_part();
     provenance["dwi"] = series.get();
     provenance["image"] = image.geometry;

@@ -1,12 +1,30 @@
 #include "src/scan/fsl_grid.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "src/scan/grid_space.hpp"
 
 namespace voxherd {
 
-fsl_grid::fsl_grid(const image_grid& in_file) : image_grid(in_file), file_(in_file), turned_(is_right_handed(in_file)) {
+namespace {
+
+bool has_orientation(const nlohmann::json& geometry) {
+  return geometry.is_null() || geometry.at("qform_code") != 0 || geometry.at("sform_code") != 0;
+}
+
+/// Null if the result does not have it.
+nlohmann::json find_geometry(const result_reader& result) {
+  const nlohmann::json::json_pointer image("/inputs/image");
+  return result.provenance().contains(image) ? result.provenance().at(image) : nlohmann::json();
+}
+
+}  // namespace
+
+fsl_grid::fsl_grid(const result_reader& result) : fsl_grid(result.grid(), find_geometry(result)) {}
+
+fsl_grid::fsl_grid(const image_grid& in_file, const nlohmann::json& geometry)
+    : image_grid(in_file), file_(in_file), turned_(is_right_handed(in_file) && has_orientation(geometry)) {
   if (!turned_) return;
   for (std::size_t row = 0; row < 3; ++row) {
     double& axis = voxel_to_world[4 * row];

@@ -4,15 +4,22 @@
 #include <string>
 #include <vector>
 
+#include "mpi/result/result_reader.hpp"
+#include "src/io/nifti/nifti.hpp"
 #include "src/scan/label_image.hpp"
 
 namespace voxherd {
 
 /// The grid of an image as FSL stores it in memory: with the first axis backwards if the determinant of the
-/// voxel-to-world matrix is positive. FSL's bvec frame is its axes.
+/// voxel-to-world matrix is positive, and as in the file if the header has no such matrix (qform_code and sform_code
+/// are 0). FSL's bvec frame is its axes.
 struct fsl_grid : image_grid {
   fsl_grid() = default;
-  explicit fsl_grid(const image_grid& in_file);
+  /// `geometry`: that of the image's header; null if it is not known.
+  fsl_grid(const image_grid& in_file, const nlohmann::json& geometry);
+  explicit fsl_grid(const nifti_header& header) : fsl_grid(header.grid, header.geometry) {}
+  /// Of the image that a result was computed from.
+  explicit fsl_grid(const result_reader& result);
 
   bool is_turned() const { return turned_; }
   const image_grid& in_file() const { return file_; }

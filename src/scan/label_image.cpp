@@ -169,13 +169,20 @@ std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_
   return found;
 }
 
-void count_values(label_image& image, const std::vector<std::int32_t>& in_file) {
-  std::vector<std::uint64_t> count(static_cast<std::size_t>(*std::max_element(in_file.begin(), in_file.end())) + 1);
-  for (const std::int32_t l : in_file) count[static_cast<std::size_t>(l)] = 1;
-  for (std::size_t l = 1; l < count.size(); ++l)
-    if (count[l] != 0) image.values.push_back(static_cast<std::int32_t>(l));
-  std::fill(count.begin(), count.end(), 0);
-  for (const std::int32_t l : image.label) ++count[static_cast<std::size_t>(l)];
+/// The labels above 0, increasing.
+std::vector<std::int32_t> list_values(const std::vector<std::int32_t>& labels) {
+  std::vector<std::uint8_t> is_used(static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1);
+  for (const std::int32_t l : labels) is_used[static_cast<std::size_t>(l)] = 1;
+  std::vector<std::int32_t> values;
+  for (std::size_t l = 1; l < is_used.size(); ++l)
+    if (is_used[l] != 0) values.push_back(static_cast<std::int32_t>(l));
+  return values;
+}
+
+void count_voxels(label_image& image) {
+  std::vector<std::uint64_t> count(static_cast<std::size_t>(image.values.back()) + 1);
+  for (const std::int32_t l : image.label)
+    if (l != 0) ++count[static_cast<std::size_t>(l)];
   std::vector<std::int32_t> lost;
   for (const std::int32_t l : image.values) {
     image.voxel_count.push_back(count[static_cast<std::size_t>(l)]);
@@ -184,6 +191,22 @@ void count_values(label_image& image, const std::vector<std::int32_t>& in_file) 
   if (!lost.empty())
     spdlog::warn("{}: {} of its {} labels have no voxels in the image: {}", printable(image.path), lost.size(),
                  image.values.size(), fmt::join(lost, ", "));
+}
+
+/// The labels of an image, converted in pieces that stay in the cache.
+std::vector<std::int32_t> read_file(const nifti_header& header, label_kind kind) {
+  constexpr std::size_t piece = 1 << 14;
+  const std::string name = printable(header.path);
+  std::vector<std::int32_t> labels(header.grid.voxel_count());
+  std::vector<float> values(piece);
+  nifti_reader reader(header);
+  for (std::size_t first = 0; first < labels.size(); first += piece) {
+    const std::size_t count = std::min(piece, labels.size() - first);
+    reader.read(0, first, count, values.data());
+    for (std::size_t i = 0; i < count; ++i) labels[first + i] = to_label(values[i], kind, first + i, name);
+  }
+  log_bytes_after(header, reader.check_end());
+  return labels;
 }
 
 std::optional<std::int32_t> parse_label(std::string_view word) {
@@ -214,22 +237,26 @@ std::vector<std::uint64_t> label_image::voxels_with(const std::vector<std::int32
   return voxels;
 }
 
+std::vector<std::uint64_t> counted_voxels(const label_image& image, nlohmann::json& input) {
+  std::vector<std::uint64_t> voxels = image.voxels_with({});
+  input["voxels"] = voxels.size();
+  return voxels;
+}
+
 label_image read_labels(const std::string& path, const image_grid& grid, label_kind kind) {
   const nifti_header header = read_nifti_header(path);
   log_warnings(header);
   if (header.volumes != 1)
     refuse_data(fmt::format("{}: dim[4] is {}, expected 1: {} of one volume", printable(path), header.volumes,
                             kind == label_kind::mask ? "a mask" : "a parcellation"));
-  const std::vector<float> values = read_volume(header);
-  std::vector<std::int32_t> labels(values.size());
-  const std::string name = printable(path);
-  for (std::size_t v = 0; v < values.size(); ++v) labels[v] = to_label(values[v], kind, v, name);
-  if (std::all_of(labels.begin(), labels.end(), [](std::int32_t l) { return l == 0; }))
-    refuse_data(fmt::format("{}: 0 of {} voxels are above 0, expected at least one", name, labels.size()));
+  std::vector<std::int32_t> labels = read_file(header, kind);
   label_image image;
   image.path = path;
-  image.label = on_grid(labels, header, grid);
-  count_values(image, labels);
+  image.values = list_values(labels);
+  if (image.values.empty())
+    refuse_data(fmt::format("{}: 0 of {} voxels are above 0, expected at least one", printable(path), labels.size()));
+  image.label = on_grid(std::move(labels), header, grid);
+  count_voxels(image);
   return image;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct label_image {
   /// Linear indices of the voxels with one of `wanted` (empty: any label above 0), increasing.
   std::vector<std::uint64_t> voxels_with(const std::vector<std::int32_t>& wanted) const;
 };
+
+/// The voxels of a mask or of all labels; notes their number in the description of the input.
+std::vector<std::uint64_t> counted_voxels(const label_image& image, nlohmann::json& input);
 
 enum class label_kind {
   mask,    ///< any value above 0 is inside: labels 0 and 1

@@ -213,8 +213,8 @@ void check_source(const tensor_source_request& request, const given_options& giv
   (void)read_origin(request);
 }
 
-/// Removes voxels outside the mask.
-void apply_mask(const std::string& mask, const std::string& tensor_path, tensor_volume& v) {
+/// Removes voxels outside the mask. Returns the number of its voxels.
+std::size_t apply_mask(const std::string& mask, const std::string& tensor_path, tensor_volume& v) {
   nifti_header place;  // the fields that voxels_inside needs
   place.path = tensor_path;
   place.grid = v.grid;
@@ -230,6 +230,7 @@ void apply_mask(const std::string& mask, const std::string& tensor_path, tensor_
                   fmt::format("{}: none of its voxels has a tensor in {}", printable(mask), printable(tensor_path)));
   if (without > 0) spdlog::warn("{}: {} of its voxels have no tensor; left out", printable(mask), without);
   v.inside = std::move(kept);
+  return count + without;
 }
 
 void place_image(const image_grid& grid, tensor_field::tensor_image& image) {
@@ -253,7 +254,7 @@ tensor_source from_file(const session& s, const tensor_source_request& request) 
     v = read_tensor_file(path, origin);
     if (!mask.empty()) {
       source.provenance["mask"] = fingerprint(mask);
-      apply_mask(mask, path, v);
+      source.provenance["mask"]["voxels"] = apply_mask(mask, path, v);
     }
     if (!v.geometry.is_null()) source.provenance["image"] = v.geometry;
   });

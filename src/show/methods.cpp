@@ -77,7 +77,7 @@ std::string list_other_settings(const methods_text& m) {
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-/// "dwi data.nii.gz; mask brain.nii.gz; dynamic a.nii and 74 more files".
+/// "dwi data.nii.gz; mask brain.nii.gz (1 voxel); dynamic a.nii and 74 more files".
 std::string list_inputs(const json& inputs) {
   std::string text;
   for (const auto& [name, input] : inputs.items()) {
@@ -85,6 +85,8 @@ std::string list_inputs(const json& inputs) {
     const std::vector<std::string> files = list_input_files(input);
     std::string shown = files.empty() ? input.value("rule", "") : file_name(files.front());
     if (files.size() > 1) shown += fmt::format(" and {}", counted(files.size() - 1, "more file"));
+    if (!shown.empty() && input.contains("voxels"))
+      shown += fmt::format(" ({})", counted(input.at("voxels").get<std::uint64_t>(), "voxel"));
     if (!shown.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", name, shown);
   }
   return text;

@@ -91,6 +91,7 @@ void read_parcellation(connect_inputs& in) {
   const label_image image = read_labels(path, in.grid, label_kind::labels);
   check_labels(image, in.options.labels, "labels");
   in.provenance["connectome"] = fingerprint(path);
+  in.provenance["connectome"]["voxels"] = image.voxels_with(in.options.labels).size();
   const auto& labels = in.options.labels.empty() ? image.values : in.options.labels;
   constexpr std::size_t max_regions = 4096;
   if (labels.size() > max_regions || labels.size() < 2)
@@ -139,6 +140,7 @@ void find_passable_voxels(const tensor_source& tensors, connect_inputs& in) {
     }
     if (without > 0) spdlog::warn("{}: {} of its voxels have no tensor; left out", printable(path), without);
     in.provenance["within"] = fingerprint(path);
+    in.provenance["within"]["voxels"] = mask.voxels_with({}).size();
   }
   list_passable_voxels(in);
   if (in.voxels.empty())
@@ -195,7 +197,9 @@ std::vector<std::uint64_t> read_end(end_side side, connect_inputs& in) {
   const label_image image = read_labels(end.file, in.grid, end.labels.empty() ? label_kind::mask : label_kind::labels);
   check_labels(image, end.labels, (name + "-labels").c_str());
   in.provenance[name] = fingerprint(end.file);
-  return image.voxels_with(end.labels);
+  std::vector<std::uint64_t> voxels = image.voxels_with(end.labels);
+  in.provenance[name]["voxels"] = voxels.size();
+  return voxels;
 }
 
 }  // namespace

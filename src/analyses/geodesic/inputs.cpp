@@ -20,8 +20,9 @@ namespace voxherd {
 namespace {
 
 namespace region = tensor_field::region;
-std::vector<std::uint64_t> read_mask(const std::string& path, const tensor_source& tensors) {
-  return read_labels(path, tensors.grid, label_kind::mask).voxels_with({});
+
+std::vector<std::uint64_t> read_mask(const std::string& path, const tensor_source& tensors, nlohmann::json& input) {
+  return counted_voxels(read_labels(path, tensors.grid, label_kind::mask), input);
 }
 
 /// A target that no tensor touches cannot be reached.
@@ -76,13 +77,13 @@ region_words read_regions(const region_request& request, const tensor_source& te
   region_words words(min_FA > 0 ? keep_white_matter(tensors.image, min_FA) : tensors.image.inside);
   int number = 0;
   for (const std::string& path : request.excludes) {
-    words.exclude(read_mask(path, tensors));
-    provenance[fmt::format("exclude {}", ++number)] = fingerprint(path);
+    nlohmann::json& input = provenance[fmt::format("exclude {}", ++number)] = fingerprint(path);
+    words.exclude(read_mask(path, tensors, input));
   }
   number = 0;
   for (const std::string& path : request.includes) {
-    words.include(number, read_mask(path, tensors));
-    provenance[fmt::format("include {}", ++number)] = fingerprint(path);
+    nlohmann::json& input = provenance[fmt::format("include {}", number + 1)] = fingerprint(path);
+    words.include(number++, read_mask(path, tensors, input));
   }
   const bool connectome = !request.connectome.empty();
   const std::string& path = connectome ? request.connectome : request.targets;
@@ -90,7 +91,8 @@ region_words read_regions(const region_request& request, const tensor_source& te
   const label_image image = read_labels(path, tensors.grid, label_kind::labels);
   check_labels(image, request.target_labels, "target-labels");
   words.targets(image, request.target_labels);
-  provenance[connectome ? "connectome" : "targets"] = fingerprint(path);
+  nlohmann::json& input = provenance[connectome ? "connectome" : "targets"] = fingerprint(path);
+  input["voxels"] = image.voxels_with(request.target_labels).size();
   log_targets(words, path);
   return words;
 }

@@ -188,7 +188,9 @@ seed_list from_image(const std::string& path, const seeding_settings& how, const
     option::refuse(fmt::format("--seeds-per-voxel {}: {} voxels would have {:.3g} seeds, expected at most {:.0e}",
                                how.per_voxel, voxels.size(), static_cast<double>(voxels.size()) * per_voxel,
                                max_seeds));
-  return seeds_in_voxels(voxels, tensors.image, how);
+  seed_list list = seeds_in_voxels(voxels, tensors.image, how);
+  list.voxels = voxels.size();
+  return list;
 }
 
 }  // namespace
@@ -201,6 +203,7 @@ std::vector<geodesic::seed> read_seeds(const std::string& points_file, const std
   const std::string& path = points ? points_file : image_file;
   seed_list list = points ? from_points(path, tensors) : from_image(path, how, tensors);
   provenance[option_name] = fingerprint(path);
+  if (!points) provenance[option_name]["voxels"] = list.voxels;
   const std::size_t asked = list.seeds.size() + list.outside;
   if (list.seeds.empty())
     throw failure(exit_status::bad_data, fmt::format("{}: none of {} seeds is at a voxel with a tensor; is it "

@@ -29,6 +29,7 @@ struct seeding_settings {
 struct seed_list {
   std::vector<geodesic::seed> seeds;
   std::uint64_t outside = 0;  ///< requested points without a tensor; left out
+  std::uint64_t voxels = 0;   ///< of the image of seeds
 };
 
 /// Seeds in the voxels with linear indices `voxels`, increasing. A seed is in its voxel, but not beyond the centres of

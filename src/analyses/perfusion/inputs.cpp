@@ -154,6 +154,7 @@ struct perfusion_inputs::state {
     if (!extras.files.empty()) add_list(options.vfa.empty() ? "t1_map" : "vfa", extras);
     add("times", options.times);
     add("mask", options.mask);
+    if (!options.mask.empty()) provenance["mask"]["voxels"] = voxels.size();
     add("arterial_voi", options.arterial.voi);
     add("portal_voi", options.portal.voi);
     add("arterial_curve", options.arterial.curve);

@@ -32,12 +32,12 @@ void set_marks(const std::vector<std::string>& paths, const char* option, std::u
                mesh_space meshes, track_inputs& in) {
   const fsl_grid& grid = in.space.grid;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    in.provenance[input_name(paths, option, i)] = fingerprint(paths[i]);
+    nlohmann::json& input = in.provenance[input_name(paths, option, i)] = fingerprint(paths[i]);
     if (is_surface_mask(paths[i])) {
       in.surfaces.use(in.surfaces.add(paths[i], meshes, grid)).marks |= own_bits ? bit << i : bit;
       continue;
     }
-    for (const std::uint64_t v : read_labels(paths[i], grid, label_kind::mask).voxels_with({}))
+    for (const std::uint64_t v : counted_voxels(read_labels(paths[i], grid, label_kind::mask), input))
       in.voxels[v].marks |= own_bits ? bit << i : bit;
   }
 }
@@ -54,6 +54,7 @@ track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t r
 void apply_mask(const std::string& path, const fsl_grid& grid, track_inputs& in) {
   in.provenance["mask"] = fingerprint(path);
   const label_image mask = read_labels(path, grid, label_kind::mask);
+  (void)counted_voxels(mask, in.provenance["mask"]);
   for (const std::uint64_t v : in.samples.voxels)
     if (mask.label[v] == 0) in.voxels[v].marks &= ~mark::inside;
 }
@@ -67,12 +68,19 @@ std::vector<std::uint8_t> voxels_inside(const track_inputs& in) {
 }
 
 /// The regions of a parcellation, or one per mask; without a network all masks are one region.
-label_image read_regions(const std::vector<std::string>& paths, const fsl_grid& grid, bool network) {
-  if (paths.size() == 1) return read_labels(paths.front(), grid, network ? label_kind::labels : label_kind::mask);
+label_image read_regions(const std::vector<std::string>& paths, const fsl_grid& grid, bool network, track_inputs& in) {
+  const auto note = [&](const label_image& image, std::size_t i) {
+    return counted_voxels(image, in.provenance[input_name(paths, network ? "connectome" : "seed-image", i)]);
+  };
+  if (paths.size() == 1) {
+    label_image image = read_labels(paths.front(), grid, network ? label_kind::labels : label_kind::mask);
+    (void)note(image, 0);
+    return image;
+  }
   label_image all{paths.front() + ", ...", std::vector<std::int32_t>(grid.voxel_count()), {}, {}};
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto number = static_cast<std::int32_t>(network ? i + 1 : 1);
-    for (const std::uint64_t v : read_labels(paths[i], grid, label_kind::mask).voxels_with({})) {
+    for (const std::uint64_t v : note(read_labels(paths[i], grid, label_kind::mask), i)) {
       std::int32_t& label = all.label[v];
       if (network && label != 0)
         throw failure(exit_status::bad_data,
@@ -199,7 +207,7 @@ void read_seeds(const track_request& request, const fsl_grid& grid, track_inputs
     in.provenance[input_name(paths, network ? "connectome" : "seed-image", i)] = fingerprint(paths[i]);
   if (!request.seeds_are_voxels && has_surfaces(paths)) return read_listed_seeds(paths, network, request.meshes, in);
   const label_image image =
-      request.seeds_are_voxels ? read_voxel_list(paths.front(), grid) : read_regions(paths, grid, network);
+      request.seeds_are_voxels ? read_voxel_list(paths.front(), grid) : read_regions(paths, grid, network, in);
   const std::string& path = image.path;
   if (network) in.labels.assign(image.values.begin(), image.values.end());
   if (in.labels.size() > max_regions)

@@ -210,7 +210,7 @@ seed_matrix make_density_matrix(int number, const std::string& file, const track
 }
 
 seed_matrix make_mask_matrix(int number, const std::string& file, const std::string& mask) {
-  seed_matrix m{number, file, fsl_grid(read_nifti_header(mask).grid), {}, {}};
+  seed_matrix m{number, file, fsl_grid(read_nifti_header(mask)), {}, {}};
   m.voxels = read_labels(mask, m.grid, label_kind::mask).voxels_with({});
   return m;
 }
@@ -218,7 +218,7 @@ seed_matrix make_mask_matrix(int number, const std::string& file, const std::str
 seed_matrix make_listed_matrix(int number, const std::string& file, const std::vector<std::string>& masks,
                                const track_inputs& in) {
   const auto image = std::find_if_not(masks.begin(), masks.end(), is_surface_mask);
-  seed_matrix m{number, file, image == masks.end() ? in.space.grid : fsl_grid(read_nifti_header(*image).grid), {}, {}};
+  seed_matrix m{number, file, image == masks.end() ? in.space.grid : fsl_grid(read_nifti_header(*image)), {}, {}};
   std::vector<bool> has_column(m.grid.voxel_count());
   const grid_space of_images(m.grid), of_surfaces(in.space.grid);
   for (std::uint32_t i = 0; i < masks.size(); ++i) {
@@ -324,6 +324,7 @@ std::vector<seed_matrix> make_seed_matrices(const session& s, const track_reques
     s.agree([&] {
       all.push_back(make_mask_matrix(2, request.matrix2, request.target2));
       in.provenance["target2"] = fingerprint(request.target2);
+      in.provenance["target2"]["voxels"] = all.back().voxels.size();
     });
   }
   for (seed_matrix& m : all) {

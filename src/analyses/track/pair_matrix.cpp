@@ -302,7 +302,9 @@ seed_matrix make_target3(const std::string& file, const std::string& name, const
   const std::vector<std::string> masks = find_mask_files({name}, option);
   if (masks.size() == 1 && !is_surface_mask(masks.front())) {
     in.provenance[option] = fingerprint(masks.front());
-    return make_mask_matrix(3, file, masks.front());
+    seed_matrix m = make_mask_matrix(3, file, masks.front());
+    in.provenance[option]["voxels"] = m.voxels.size();
+    return m;
   }
   in.provenance[option] = fingerprint(masks);
   seed_matrix m = make_listed_matrix(3, file, masks, in);

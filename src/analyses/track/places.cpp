@@ -34,17 +34,15 @@ std::array<std::int64_t, 3> reach(const track_request& request, const image_grid
 
 /// Marks all voxels within `far` of a marked one along an axis whose neighbours are `stride` apart.
 void widen(std::vector<std::uint8_t>& marked, std::size_t length, std::size_t stride, std::int64_t far) {
-  const auto n = static_cast<std::int64_t>(length);
-  std::vector<std::uint8_t> line(length);
-  for (std::size_t first = 0; first < marked.size(); ++first) {
-    if (first / stride % length != 0) continue;  // not the first voxel of a line
-    std::int64_t end = 0;                        // voxels before it are done
-    for (std::int64_t i = 0; i < n; ++i)
-      line[static_cast<std::size_t>(i)] = marked[first + static_cast<std::size_t>(i) * stride];
-    for (std::int64_t i = 0; i < n; ++i) {
-      if (line[static_cast<std::size_t>(i)] == 0) continue;
-      for (end = std::max(end, i - far); end <= std::min(n - 1, i + far); ++end)
-        marked[first + static_cast<std::size_t>(end) * stride] = 1;
+  const std::size_t block = length * stride, reach = std::min(static_cast<std::size_t>(far), length - 1) * stride;
+  std::vector<std::uint8_t> before(block);
+  for (std::size_t first = 0; first < marked.size(); first += block) {
+    std::uint8_t* const to = &marked[first];
+    std::copy_n(to, block, before.begin());
+    const std::uint8_t* const from = before.data();
+    for (std::size_t shift = stride; shift <= reach; shift += stride) {
+      for (std::size_t i = shift; i < block; ++i) to[i] |= from[i - shift];
+      for (std::size_t i = shift; i < block; ++i) to[i - shift] |= from[i];
     }
   }
 }
@@ -147,12 +145,12 @@ void for_each_place(const std::vector<std::string>& paths, const char* option, m
   const fsl_grid& grid = in.space.grid;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto number = static_cast<std::uint32_t>(i);
-    in.provenance[fmt::format("{} {}", option, i + 1)] = fingerprint(paths[i]);
+    nlohmann::json& input = in.provenance[fmt::format("{} {}", option, i + 1)] = fingerprint(paths[i]);
     if (is_surface_mask(paths[i])) {
       of_surface(number, in.surfaces.add(paths[i], meshes, grid));
       continue;
     }
-    for (const std::uint64_t v : read_labels(paths[i], grid, label_kind::mask).voxels_with({}))
+    for (const std::uint64_t v : counted_voxels(read_labels(paths[i], grid, label_kind::mask), input))
       if (in.voxels[v].place >= 0) use(number, static_cast<std::size_t>(in.voxels[v].place));
   }
 }

@@ -263,7 +263,7 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
   s.on_root([&] {
     source = open_source(path, mask);
     is_masked = !mask.empty() && is_folder(path);
-    grid = fsl_grid(source->grid);
+    grid = fsl_grid(source->grid, source->image);
     voxels = grid.turned(source->voxels);
     counts[0] = source->fibres, counts[1] = source->samples;
   });
@@ -295,6 +295,7 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
   });
   s.on_root([&] {
     all.provenance["samples"] = source->fingerprints.get();
+    all.provenance["samples"]["voxels"] = all.voxels.size();
     if (!source->image.is_null()) all.provenance["image"] = source->image;
   });
   s.broadcast(all.provenance);

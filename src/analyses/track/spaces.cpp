@@ -86,7 +86,7 @@ track_space read_track_space(const session& s, const track_request& request, con
     if (request.reference.empty() && request.transform.empty()) return;
     const std::vector<std::string>& seeds = request.connectome.empty() ? request.seed_image : request.connectome;
     const nifti_header image = read_nifti_header(request.reference.empty() ? first_image(seeds) : request.reference);
-    space.grid = fsl_grid(image.grid);
+    space.grid = fsl_grid(image);
     space.is_separate = true;
     provenance["image"] = image.geometry;
     if (!request.reference.empty()) provenance["seedref"] = fingerprint(request.reference);

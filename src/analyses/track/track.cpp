@@ -13,8 +13,12 @@ namespace {
 
 /// The voxels of the maps, as the files number them.
 std::vector<std::uint64_t> number_map_voxels(const track_inputs& in) {
-  std::vector<std::uint64_t> voxels = in.space.grid.turned(in.place_voxels);
-  std::sort(voxels.begin(), voxels.end());
+  std::vector<std::uint8_t> has_place(in.space.grid.voxel_count());
+  for (const std::uint64_t v : in.place_voxels) has_place[in.space.grid.turned(v)] = 1;
+  std::vector<std::uint64_t> voxels;
+  voxels.reserve(in.place_voxels.size());
+  for (std::uint64_t v = 0; v < has_place.size(); ++v)
+    if (has_place[v] != 0) voxels.push_back(v);
   return voxels;
 }
 

@@ -81,12 +81,14 @@ class Methods(ReportJobs):
         size = " × ".join(str(n) for n in mask.shape)
         text = self.methods("tensor")
         self.assertRegex(text, f"The image had {size} voxels of [0-9.× ]+ mm, of which {np.count_nonzero(mask.dataobj)} were")
-        self.assertRegex(text, r"Inputs: bvals bvals; bvecs bvecs; dwi data\.nii; mask nodif_brain_mask\.nii\.gz\.")
+        inside = np.count_nonzero(mask.dataobj)
+        self.assertRegex(text, rf"Inputs: bvals bvals; bvecs bvecs; dwi data\.nii; mask nodif_brain_mask\.nii\.gz \({inside} voxels\)\.")
         text = self.methods("track")
         with h5py.File(self.make("track")) as file:
             seeds = int(file["streamlines/started"][()].item()) // 20
         self.assertIn(f"Streamlines started in {seeds} seed voxels.", text)
-        self.assertIn("seed-image ends.nii.gz", text)
+        ends = np.count_nonzero(np.asarray(nibabel.load(f"{self.scan}/truth/ends.nii.gz").dataobj) > 0)
+        self.assertIn(f"seed-image ends.nii.gz ({ends} voxels)", text)
         times = np.loadtxt(self.path("liver", "times.txt"))
         self.assertIn(f"The series had {len(times)} frames from", self.methods("perfusion"))
 

@@ -16,6 +16,8 @@ class StoredJobs(Probtrackx2Jobs):
 
     def store(self, sign, name, values):
         size = SIZES[values.shape[:3]]
+        if sign == "none":
+            return self.write(f"{sign}/{name}.nii", values[::-1], codes=(0, 0), pixdim=(size, size, size))
         n, first = values.shape[0], [size, 0, 0, 0] if sign == "positive" else [-size, 0, 0, (values.shape[0] - 1) * size]
         self.assertEqual(n, len(values))
         return self.write(f"{sign}/{name}.nii", values if sign == "positive" else values[::-1],
@@ -128,6 +130,25 @@ class Storage(StoredJobs):
         for density, points in found[1:]:
             np.testing.assert_array_equal(density, found[0][0])
             np.testing.assert_array_equal(points, found[0][1])
+
+    def test_without_orientation_the_first_axis_is_that_of_the_file(self):
+        """FSL then takes the image as radiological, like one with a negative determinant."""
+        found = []
+        for sign in ("negative", "none"):
+            self.store_box(sign, "seeds", np.s_[9:14, 3:6, 3])
+            folder = self.run_stored(sign, "oriented", "-x", self.path(f"{sign}/seeds.nii"), "-l", "--opd", "--opathdir", "--omatrix1",
+                                     "--savepaths", f"--waypoints={self.store_box(sign, 'way', np.s_[9:, 4, :])}", "-P", "40")
+            with open(f"{folder}/saved_paths.txt") as points, open(f"{folder}/coords_for_fdt_matrix1") as rows:
+                found.append((maps(f"{folder}/voxherd.h5"), points.read(), rows.read()))
+        for name in ("density", "local_direction"):
+            np.testing.assert_array_equal(found[0][0][name], found[1][0][name], name)
+            self.assertTrue(found[0][0][name].any())
+        self.assertEqual(found[0][2], found[1][2])
+        points = [np.array(text.replace("#", " ").split(), float) for _, text, _ in found]
+        np.testing.assert_allclose(points[0], points[1], atol=1e-3)  # the result has them in mm as float32
+        other = maps(f"{self.run_stored('positive', 'oriented', '-x', self.store_box('positive', 'seeds', np.s_[9:14, 3:6, 3]), '-P', '40')}"
+                     "/voxherd.h5")["density"]
+        self.assertFalse(np.array_equal(other, found[0][0]["density"]))
 
     def test_the_loop_check_ends_streamlines_here(self):
         seeds = self.store_box("positive", "seeds", np.s_[9:14, 3:6, 3])
