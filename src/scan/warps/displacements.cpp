@@ -72,7 +72,7 @@ transform read_fsl_field(const nifti_header& header) {
     t.field = expand_coefficients(header);
     return t;
   }
-  const fsl_grid grid(header.grid);
+  const fsl_grid grid(header);
   t.field = read_components(header, grid);
   check_displacements(t.field, name);
   t.field.to_voxel = to_fsl_mm(grid).inverse();

@@ -41,8 +41,8 @@ struct made_warp {
 };
 
 TEST(VoxelWarp, AddsTheDisplacementInMmOfItsOwnGridAndDividesByTheSizeOfTheOtherImage) {
-  const fsl_grid from(make_grid({10, 9, 8}, 2, true)), field(make_grid({20, 18, 16}, 1, true)),
-      to(make_grid({10, 9, 8}, 1.5, false));
+  const fsl_grid from(make_grid({10, 9, 8}, 2, true), nullptr), field(make_grid({20, 18, 16}, 1, true), nullptr),
+      to(make_grid({10, 9, 8}, 1.5, false), nullptr);
   const made_warp warp(make_voxel_warp(make_field(field, wave), from, to));
   const vector3 found = warp.map({4, 3, 5}), moved = wave({8, 6, 10});  // a point of the field
   EXPECT_NEAR(found[0], (8 + moved[0]) / 1.5, 1e-6);
@@ -51,7 +51,7 @@ TEST(VoxelWarp, AddsTheDisplacementInMmOfItsOwnGridAndDividesByTheSizeOfTheOther
 }
 
 TEST(VoxelWarp, KeepsTheBordersDisplacementForAVoxelAndDropsToNoneInTheNext) {
-  const fsl_grid grid(make_grid({6, 5, 4}, 1, false));
+  const fsl_grid grid(make_grid({6, 5, 4}, 1, false), nullptr);
   const made_warp warp(make_voxel_warp(make_field(grid, [](const vector3&) { return vector3{3, 0, 0}; }), grid, grid));
   for (const auto& [x, moved] :
        {std::pair(0.0, 3.0), {-1, 3}, {-1.25, 2.25}, {-2, 0}, {-50, 0}, {5, 3}, {6, 3}, {6.5, 1.5}, {7, 0}, {900, 0}}) {
@@ -66,8 +66,8 @@ TEST(VoxelWarp, KeepsTheBordersDisplacementForAVoxelAndDropsToNoneInTheNext) {
 }
 
 TEST(VoxelWarp, TheKernelsMapIsThatInDoubleAndPointsStayInTheirBounds) {
-  const fsl_grid from(make_grid({12, 11, 10}, 2, true)), field(make_grid({9, 8, 7}, 2.7, true)),
-      to(make_grid({14, 13, 12}, 1.75, false));
+  const fsl_grid from(make_grid({12, 11, 10}, 2, true), nullptr), field(make_grid({9, 8, 7}, 2.7, true), nullptr),
+      to(make_grid({14, 13, 12}, 1.75, false), nullptr);
   const made_warp warp(make_voxel_warp(make_field(field, wave), from, to));
   const track::point_warp kernel = warp.map.view();
   std::mt19937 chance(1);
@@ -90,14 +90,14 @@ TEST(VoxelWarp, TheKernelsMapIsThatInDoubleAndPointsStayInTheirBounds) {
 }
 
 TEST(VoxelWarp, IsTheIdentityWithoutDisplacementsOnly) {
-  const fsl_grid grid(make_grid({6, 5, 4}, 1.25, true));
+  const fsl_grid grid(make_grid({6, 5, 4}, 1.25, true), nullptr);
   EXPECT_TRUE(made_warp(make_voxel_warp(make_field(grid, [](const vector3&) { return vector3{}; }), grid, grid))
                   .map.is_identity());
   EXPECT_FALSE(made_warp(make_voxel_warp(make_field(grid, wave), grid, grid)).map.is_identity());
 }
 
 TEST(VoxelWarp, MeasuresHowFarAPointAndItsReturnAreApart) {
-  const fsl_grid grid(make_grid({20, 20, 20}, 2, true));
+  const fsl_grid grid(make_grid({20, 20, 20}, 2, true), nullptr);
   const std::vector<std::uint8_t> all(grid.voxel_count(), 1);
   const auto shift = [&](double mm) {
     return made_warp(make_voxel_warp(make_field(grid, [mm](const vector3&) { return vector3{0, mm, 0}; }), grid, grid));
