@@ -16,7 +16,8 @@ namespace voxherd::track {
 /// with a common edge compute the same for it.
 struct alignas(16) surface_triangle {
   std::uint32_t corner[3];
-  std::uint32_t surface;  ///< number of its surface
+  std::uint32_t surface : 29;  ///< number of its surface
+  std::uint32_t tips : 3 = 0;  ///< bit i: corner i belongs to no other triangle
 };
 
 /// What a surface is a mask of; the same for all of its triangles.

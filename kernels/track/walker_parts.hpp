@@ -286,10 +286,20 @@ class visit_counter {
     for (std::uint32_t i = use.first_target; out_.columns > 0 && i < use.end_target; ++i)
       hit(field_->surfaces.targets[i], point);
     if (out_.to->cells == nullptr && out_.crossings == nullptr) return;
+    if (triangle.tips != 0 && is_at_tip(triangle)) return;
     for (const std::uint32_t vertex : triangle.corner) {
       visit_vertex(field_->matrix, 0, vertex, number, point);
       visit_vertex(field_->pair_columns, field_->matrix.columns, vertex, number, point);
     }
+  }
+
+  /// Whether the seed is a corner of this triangle only: it does not connect the seed with its other corners.
+  VOXHERD_FUNCTION bool is_at_tip(const surface_triangle& triangle) const {
+    if (out_.own_column < 0 || field_->matrix.vertex_column == nullptr) return false;
+    for (int i = 0; i < 3; ++i)
+      if ((triangle.tips >> i & 1u) != 0 && field_->matrix.vertex_column[triangle.corner[i]] == out_.own_column)
+        return true;
+    return false;
   }
 
   VOXHERD_FUNCTION void visit_vertex(const column_grid& grid, std::uint32_t before, std::uint32_t vertex,

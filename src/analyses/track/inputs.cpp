@@ -92,15 +92,16 @@ bool add_vertex_seeds(std::size_t surface, std::uint32_t file, std::uint32_t reg
                       track_inputs& in) {
   const surface_masks::file& mesh = in.surfaces.files()[surface];
   const fsl_grid& grid = in.space.grid;
+  const grid_space space(grid);
   bool any = false;
   for (std::uint32_t i = 0; i < mesh.vertices; ++i) {
     const std::size_t vertex = mesh.first_vertex + i;
     if (!in.surfaces.is_active(vertex)) continue;
-    const float* p = in.surfaces.position(vertex);
+    const vector3 position = in.surfaces.position(vertex);
+    const std::array<float, 3> p = to_float(position);
     in.seeds.push_back({{p[0], p[1], p[2]}, static_cast<std::uint32_t>(grid.voxel_count() + before + i), region});
-    in.seed_places.push_back({file, i, static_cast<std::uint32_t>(vertex)});
-    const auto voxel =
-        find_voxel(grid, {static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])});
+    in.seed_places.push_back({file, i, static_cast<std::uint32_t>(vertex), to_float(space.to_world(position))});
+    const auto voxel = find_voxel(grid, position);
     any = any || (voxel && in.has_samples(*voxel));
   }
   return any;
@@ -110,7 +111,7 @@ bool add_vertex_seeds(std::size_t surface, std::uint32_t file, std::uint32_t reg
 class listed_seeds {
  public:
   listed_seeds(const std::vector<std::string>& paths, bool network, track_inputs& in)
-      : paths_(paths), network_(network), in_(in), owner_(in.space.grid.voxel_count()) {}
+      : paths_(paths), network_(network), in_(in), owner_(in.space.grid.voxel_count()), world_(in.space.grid) {}
 
   void add(std::size_t i, mesh_space meshes) {
     const std::uint32_t region = network_ ? static_cast<std::uint32_t>(i) + 1 : 0;
@@ -141,7 +142,8 @@ class listed_seeds {
     const auto number = static_cast<std::uint32_t>(i);
     std::uint32_t place = 0;
     for (const std::uint64_t v : read_labels(paths_[i], in_.space.grid, label_kind::mask).voxels_with({})) {
-      const list_place here = {number, place++};
+      const vector3 position_mm = world_.to_world(voxel_position(in_.space.grid, v));
+      const list_place here = {number, place++, list_place::no_vertex, to_float(position_mm)};
       if (owner_[v] != 0 && network_)
         throw failure(exit_status::bad_data,
                       fmt::format("--connectome: {} and {} overlap; remove the overlap from one of them",
@@ -161,6 +163,7 @@ class listed_seeds {
   bool network_, any_samples_ = false;
   track_inputs& in_;
   std::vector<std::uint32_t> owner_;
+  grid_space world_;
   std::vector<std::uint64_t> sizes_;  ///< vertices or voxels of each file
   std::uint64_t vertices_ = 0;
 };

@@ -179,20 +179,23 @@ seed_matrix make_listed_matrix(int number, const std::string& file, const std::v
   const auto image = std::find_if_not(masks.begin(), masks.end(), is_surface_mask);
   seed_matrix m{number, file, image == masks.end() ? in.space.grid : fsl_grid(read_nifti_header(*image).grid), {}, {}};
   std::vector<bool> has_column(m.grid.voxel_count());
+  const grid_space of_images(m.grid), of_surfaces(in.space.grid);
   for (std::uint32_t i = 0; i < masks.size(); ++i) {
     std::uint32_t place = 0;
-    const auto add = [&](std::uint64_t voxel, std::uint32_t vertex) {
+    const auto add = [&](std::uint64_t voxel, const vector3& position_mm, std::uint32_t vertex) {
       m.voxels.push_back(voxel);
-      m.places.push_back({i, place, vertex});
+      m.places.push_back({i, place, vertex, to_float(position_mm)});
     };
     if (is_surface_mask(masks[i])) {
       const surface_masks::file& mesh = in.surfaces.files()[in.surfaces.find(masks[i])];
-      for (; place < mesh.vertices; ++place)
-        if (in.surfaces.is_active(mesh.first_vertex + place)) add(no_voxel, mesh.first_vertex + place);
+      for (; place < mesh.vertices; ++place) {
+        const std::uint32_t vertex = mesh.first_vertex + place;
+        if (in.surfaces.is_active(vertex)) add(no_voxel, of_surfaces.to_world(in.surfaces.position(vertex)), vertex);
+      }
       continue;
     }
     for (const std::uint64_t v : read_labels(masks[i], m.grid, label_kind::mask).voxels_with({})) {
-      if (!has_column[v]) add(v, list_place::no_vertex);
+      if (!has_column[v]) add(v, of_images.to_world(voxel_position(m.grid, v)), list_place::no_vertex);
       has_column[v] = true;
       ++place;
     }
@@ -238,18 +241,16 @@ track::column_grid seed_matrix::view(const track_space& space) const {
 void add_places(const std::vector<list_place>& places, const std::string& prefix, const std::string& group,
                 std::vector<constant>& all) {
   if (places.empty()) return;
-  std::vector<double> roi, place;
+  const std::uint64_t n = places.size();
+  constant roi{prefix + "roi", {n}, {}, "1", "number of its file in the list, from 0", group};
+  constant place{prefix + "place", {n}, {}, "1", "number of the vertex, or of the voxel of the mask, from 0", group};
+  constant position{prefix + "position", {n, 3}, {}, "mm", "position in the world, RAS+", group};
   for (const list_place& p : places) {
-    roi.push_back(p.file);
-    place.push_back(p.place);
+    roi.values.push_back(p.file);
+    place.values.push_back(p.place);
+    position.values.insert(position.values.end(), p.position_mm.begin(), p.position_mm.end());
   }
-  all.push_back({prefix + "roi", {places.size()}, roi, "1", "number of its file in the list, from 0", group});
-  all.push_back({prefix + "place",
-                 {places.size()},
-                 place,
-                 "1",
-                 "number of the vertex in this surface, or of the voxel among those of this image, from 0",
-                 group});
+  all.insert(all.end(), {std::move(roi), std::move(place), std::move(position)});
 }
 
 std::vector<seed_matrix> make_seed_matrices(const session& s, const track_request& request, track_inputs& in) {

@@ -69,7 +69,7 @@ struct matrix_outputs {
 /// `rows`: places of the rows in their list, if some are vertices.
 std::vector<constant> matrix_constants(const seed_matrix& matrix, const std::vector<list_place>& rows);
 
-/// Adds PREFIXroi and PREFIXplace, unless there are no places.
+/// Adds PREFIXroi, PREFIXplace and PREFIXposition, unless there are no places.
 void add_places(const std::vector<list_place>& places, const std::string& prefix, const std::string& group,
                 std::vector<constant>& all);
 

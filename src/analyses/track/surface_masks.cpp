@@ -53,6 +53,10 @@ std::vector<std::uint8_t> find_active(const surface& s) {
 
 }  // namespace
 
+std::array<float, 3> to_float(const vector3& v) {
+  return {static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2])};
+}
+
 const char* mesh_space_name(mesh_space meshes) {
   switch (meshes) {
     case mesh_space::freesurfer:
@@ -102,17 +106,27 @@ std::size_t surface_masks::add(const std::string& path, mesh_space meshes, const
                     "seeds' image, and in the coordinates of --mesh-space {}?",
                     printable(path), mesh.points_mm.size(), mesh_space_name(meshes)));
   const std::vector<std::uint8_t> active = find_active(mesh);
+  std::vector<std::uint32_t> triangles_of(active.size());
+  for (const auto& t : mesh.triangles)
+    for (const std::uint32_t corner : t) ++triangles_of[corner];
   active_.insert(active_.end(), active.begin(), active.end());
   for (auto corner : mesh.triangles) {
     if (active[corner[0]] + active[corner[1]] + active[corner[2]] == 0) continue;
     std::sort(corner.begin(), corner.end());
+    std::uint32_t tips = 0;
+    for (std::uint32_t i = 0; i < 3; ++i) tips |= triangles_of[corner[i]] == 1 ? 1u << i : 0;
     triangles_.push_back(
-        {{first + corner[0], first + corner[1], first + corner[2]}, static_cast<std::uint32_t>(files_.size())});
+        {{first + corner[0], first + corner[1], first + corner[2]}, static_cast<std::uint32_t>(files_.size()), tips});
   }
   files_.push_back({path, mesh.structure, first, static_cast<std::uint32_t>(mesh.points_mm.size())});
   uses_.emplace_back();
   targets_of_.emplace_back();
   return files_.size() - 1;
+}
+
+vector3 surface_masks::position(std::size_t vertex) const {
+  const float* p = &positions_[3 * vertex];
+  return {static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])};
 }
 
 std::size_t surface_masks::find(const std::string& path) const {

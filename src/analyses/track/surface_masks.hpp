@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -15,13 +16,16 @@ namespace voxherd {
 
 /// Where a seed or a row or column of a matrix is in a list of masks.
 struct list_place {
-  std::uint32_t file = 0;            ///< its number in the list
-  std::uint32_t place = 0;           ///< number of the vertex in a surface, or of the voxel among those of an image
-  std::uint32_t vertex = no_vertex;  ///< among those of all surfaces
+  std::uint32_t file = 0;              ///< its number in the list
+  std::uint32_t place = 0;             ///< number of the vertex in a surface, or of the voxel among those of an image
+  std::uint32_t vertex = no_vertex;    ///< among those of all surfaces
+  std::array<float, 3> position_mm{};  ///< in the world
 
   static constexpr std::uint32_t no_vertex = 0xffffffff;
   bool is_vertex() const { return vertex != no_vertex; }
 };
+
+std::array<float, 3> to_float(const vector3& v);
 
 /// FSL's name.
 const char* mesh_space_name(mesh_space meshes);
@@ -61,7 +65,8 @@ class surface_masks {
   bool empty() const { return files_.empty(); }
   std::size_t vertices() const { return active_.size(); }
   bool is_active(std::size_t vertex) const { return active_[vertex] != 0; }
-  const float* position(std::size_t vertex) const { return &positions_[3 * vertex]; }
+  /// In voxels of the seeds' image.
+  vector3 position(std::size_t vertex) const;
   track::surface_input input() const;
 
  private:
