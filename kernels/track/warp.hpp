@@ -6,6 +6,13 @@
 #include "kernels/portable/contract.hpp"
 #include "kernels/portable/lane_math.hpp"
 
+/// A call on a GPU: inlined, the lookup would take registers from the streamlines that need none.
+#if defined(__CUDACC__)
+#define VOXHERD_WARP_LOOKUP __noinline__
+#else
+#define VOXHERD_WARP_LOOKUP
+#endif
+
 namespace voxherd::track {
 
 /// An affine map from voxels of one image to voxels of another.
@@ -33,7 +40,7 @@ struct displacement_field {
 
   /// Adds the displacement at a point. Neighbours along x are 32 bytes: the eight corners are in four to eight memory
   /// sectors, six on average. The rest is 24 subtractions and 30 fma.
-  VOXHERD_FUNCTION void add(const float (&p)[3], float (&to)[3]) const {
+  VOXHERD_FUNCTION VOXHERD_WARP_LOOKUP void add(const float (&p)[3], float (&to)[3]) const {
     std::size_t corner = 0;
     float share[3];
     for (int d = 2; d >= 0; --d) {

@@ -53,8 +53,7 @@ const option_table<track_request>& drawing_options() {
        {.text = "what resamples an image of this space to that of the samples: a matrix of FLIRT, a warp of FSL, or files of "
                 "ITK in the order of antsApplyTransforms", .standard = "the same world coordinates", .many = true}},
       {"inverse-transform", &T::inverse_transform, text_kind::file,
-       {.text = "what resamples an image of the samples to this space; only if one of both is a warp", .needs = "transform",
-        .many = true}},
+       {.text = "what resamples an image of the samples to this space; only if one of both is a warp", .many = true}},
       {"seed-image", &T::seed_image, text_kind::file,
        {.text = "mask of the seed voxels, or surface whose vertices are seeds, or several of them", .many = true}},
       {"mesh-space", &T::meshes, {{"caret", mesh_space::caret}, {"freesurfer", mesh_space::freesurfer},
@@ -180,6 +179,8 @@ void check_transforms(const track_request& r) {
     const auto found = std::find_if(names.begin(), names.end(), is_warp);
     return found == names.end() ? "" : printable(*found);
   };
+  if (r.transform.empty() && !r.inverse_transform.empty())
+    refuse("--inverse-transform has no meaning without --transform");
   const std::string found = warp(r.transform).empty() ? warp(r.inverse_transform) : warp(r.transform);
   if (!found.empty() && r.inverse_transform.empty())
     refuse(fmt::format(

@@ -293,7 +293,7 @@ class Errors(WarpJobs):
             with self.subTest(words):
                 self.refuse(status, words, *self.straight(), "--transform", good, "--inverse-transform", file)
         self.refuse(USAGE, "is a warp; give --inverse-transform", *self.straight(), "--transform", good)
-        self.refuse(USAGE, "--inverse-transform", *self.straight(), "--inverse-transform", good)
+        self.refuse(USAGE, "--inverse-transform has no meaning without --transform", *self.straight(), "--inverse-transform", good)
 
     def test_a_warp_of_another_image_is_refused_or_warned_of(self):
         zero = np.zeros((*SIZE, 3))
