@@ -240,6 +240,7 @@ track_inputs read_track_inputs(const session& s, const track_request& given) {
     read_exit_masks(request.walk_through_stop, in.space.grid, in);
     read_targets(request.targets, in.space.grid, in);
   });
+  s.note_stage("masks read");
   s.broadcast(in.voxels);
   s.broadcast(in.seeds);
   s.broadcast(in.labels);
