@@ -373,6 +373,7 @@ track_inputs read_track_inputs(const session& s, const track_request& given) {
     in.surfaces.finish(in.space.grid);
     if (!in.surfaces.empty()) in.configuration["mesh-space"] = mesh_space_name(request.meshes);
   });
+  s.note_stage("masks read");
   s.broadcast(in.voxels);
   s.broadcast(in.seeds);
   s.broadcast(in.seed_places);

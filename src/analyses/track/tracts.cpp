@@ -68,6 +68,7 @@ void refuse_surfaces(const track_inputs& in) {
 tract_run read_run(const session& s, std::size_t tract, const track_request& request, track_inputs& in) {
   tract_run run;
   s.on_root([&] {
+    in.provenance = nlohmann::json::object();  // of this run's masks
     read_streamline_masks(with_mask_files(request), in);
     refuse_surfaces(in);
     run = take_run(in);
@@ -149,7 +150,7 @@ tract_inputs read_tract_inputs(const session& s, const track_request& given) {
     if (field.provenance.contains(name)) common[name] = field.provenance.at(name);
   std::vector<tract_run> runs;
   std::vector<std::string> names;
-  nlohmann::json inputs, streamlines;
+  nlohmann::json inputs, streamlines, voxels;
   for (const tract_protocol& t : tracts) {
     names.push_back(t.name);
     for (const bool back : {false, true}) {
@@ -157,12 +158,19 @@ tract_inputs read_tract_inputs(const session& s, const track_request& given) {
       const track_request own = make_run_request(request, t, back);
       runs.push_back(read_run(s, names.size() - 1, own, field));
       streamlines[t.name] = own.per_seed;
+      s.on_root([&] {
+        for (const auto& [mask, input] : field.provenance.items())
+          if (!back && input.contains("voxels")) voxels[t.name][mask] = input.at("voxels");
+      });
       if (!back)
         spdlog::info("{}: {} with {} each, {}{}{}", t.name, counted(runs.back().seeds.size(), "seed voxel"),
                      counted(own.per_seed, "streamline"), counted(t.targets.size(), "target"),
                      t.ordered ? " in order" : "", t.inverted ? ", and back from the last target" : "");
     }
-    s.on_root([&] { inputs[t.name] = fingerprint(t.files()); });
+    s.on_root([&] {
+      inputs[t.name] = fingerprint(t.files());
+      inputs[t.name]["voxels"] = voxels.at(t.name);
+    });
   }
   s.broadcast(inputs);
   s.broadcast(field.voxels);

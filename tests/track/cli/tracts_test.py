@@ -1,11 +1,12 @@
 """voxherd track --tracts: each tract of a protocol folder has the counts of the same track command; ranks; errors."""
+import json
 import os
 import unittest
 
 import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE
 from result_files import digest
-from toy_jobs import voxherd
+from toy_jobs import h5py, voxherd
 from track_test import TrackJobs, constants, maps
 
 
@@ -46,6 +47,13 @@ class Tracts(TractJobs):
         alone = maps(self.make("cst.h5", *self.base(), "--samples-per-seed", 300, "--seed-image", os.path.join(folder, "cst", "seed.nii")))
         np.testing.assert_array_equal(found["density_cst"], alone["density"])
         self.assertEqual(list(sums["started"]), [300 * (45 + 30), 300])
+
+    def test_the_voxels_of_each_mask_are_stored(self):
+        out = self.make("all.h5", *self.base(), "--tracts", self.protocols(), "--tract-samples", 5, ranks=2)
+        with h5py.File(out) as file:
+            tracts = json.loads(file.attrs["provenance"])["inputs"]["tracts"]
+        self.assertEqual({name: tract["voxels"] for name, tract in tracts.items()},
+                         {"af_l": {"seed-image": 45, "stop": 63, "exclude": 168, "include 1": 63, "include 2": 30}, "cst": {"seed-image": 1}})
 
     def test_a_list_selects_tracts_and_scales_their_streamlines(self):
         with open(os.path.join(self.protocols(), "structureList"), "w") as file:
