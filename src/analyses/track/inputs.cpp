@@ -220,9 +220,10 @@ void read_seeds(const track_request& request, const fsl_grid& grid, track_inputs
     }
   }
   if (in.seeds.empty())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: none of its {} voxels has samples; does it belong to this subject{}?", printable(path),
-                              outside, in.space.is_warp() ? ", and is --transform not the inverse one" : ""));
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("{}: none of its {} voxels has samples; does it belong to this subject{}?", printable(path),
+                    outside, in.space.is_warp() ? ", and is --transform not the inverse one" : ""));
   if (outside > 0)
     spdlog::info("{}: {} of {} voxels have no samples; ignored", printable(path), outside, outside + in.seeds.size());
   std::stable_sort(in.seeds.begin(), in.seeds.end(),

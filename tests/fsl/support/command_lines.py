@@ -13,7 +13,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 PAGE = os.path.join(ROOT, "docs", "coming-from-fsl.md")
 PLACE = re.compile(r"(<!-- generated: tests/fsl/support/command_lines.py -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
-WARPS = "FNIRT warps: resample the masks, or [track](commands/track.md) with a matrix"
 SURFACES = "surfaces"
 
 
@@ -54,13 +53,13 @@ ROWS = (
     Row(9, "split_parts_gpu, xfibres_gpu --data= ... DIR PART PARTS VOXELS, bedpostx_postproc_gpu.sh", "UK Biobank",
         (pipeline("test_UK_Biobank_pre_part_and_post"),)),
     Row(10, "probtrackx2_gpu -x --waypoints= --stop= --avoid= --xfm=MNI_to_FA_warp --invxfm= --sampvox=1 -l --opd",
-        "UK Biobank (autoPtx)", why=WARPS),
+        "UK Biobank (autoPtx)", (tracking("test_UK_Biobank_autoPtx"),)),
     Row(11, "split_parts_gpu, xfibres_gpu, bedpostx_postproc_gpu.sh", "BRC", (pipeline("test_BRC_pre_part_and_post"),)),
     Row(12, "probtrackx2 --samples= --mask= --seed= --waypoints= --avoid= --nsamples= --onewaycondition --dir=. -V 0",
         "BRC (autoPtx)", (tracking("test_BRC_autoptx_runs_without_opd"),)),
-    Row(13, "xtract -bpx -out -species HUMAN -stdwarp WARP WARP -gpu", "BRC", why=WARPS),
+    Row(13, "xtract -bpx -out -species HUMAN -stdwarp WARP WARP -gpu", "BRC", (tracking("test_BRC_xtract_with_coefficients"),)),
     Row(14, "probtrackx2[_gpu] -V 1 --seedref= --xfm=WARP --invxfm=WARP --stop= --avoid= -x --waypoints=targets.txt", "XTRACT",
-        why=WARPS),
+        (tracking("test_XTRACT_in_standard_space"),)),
     Row(15, "xtract -in_native: probtrackx2[_gpu] -V 1 --loopcheck --ompl --opd --sampvox=1 --randfib=1 --waypoints=targets.txt",
         "XTRACT", (tracking("test_XTRACT_native"),)),
     Row(16, "probtrackx2 --omatrix2 --target2= --seed=SURFACE --stop= --wtstop= --xfm= --invxfm=", "xtract_blueprint",
