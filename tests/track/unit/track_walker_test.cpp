@@ -145,7 +145,9 @@ TEST(TrackWalker, MasksNotToLeaveEndHalvesAsInTheReference) {
 TEST(TrackWalker, SurfacesAreMasksAndTargetsAsInTheReference) {
   track_case c = bent_case_with_surfaces();
   const case_counts found = count_on_cpu(c, 60, 100, 2), expected = count_reference(c, 60);
-  expect_all_close(found, expected);
+  expect_close(found.density, expected.density);
+  expect_close(found.length, expected.length);
+  expect_close(found.accepted, expected.accepted);
   expect_close(found.hits, expected.hits);
   expect_close(found.hit_length, expected.hit_length);
   EXPECT_GT(*std::max_element(found.hits.begin(), found.hits.end()), 20u);
