@@ -252,7 +252,7 @@ class Tracking(unittest.TestCase):
             image.header["pixdim"][1:4] = 4
             image.header.set_sform(affine, 1)
             image.header["qform_code"], (image.header["qoffset_x"], image.header["qoffset_y"], image.header["qoffset_z"]) = 1, shape
-            image.header["intent_code"], image.header["vox_offset"] = 2007, 352
+            image.header["intent_code"], image.header["vox_offset"], image.header["scl_slope"] = 2007, 352, 1
             image.header["intent_p1"], image.header["intent_p2"], image.header["intent_p3"] = mm
             os.makedirs(self.path("standard", "coefficients"), exist_ok=True)
             with gzip.open(self.path("standard", "coefficients", f"{name}_warp_coeff.nii.gz"), "wb") as file:
@@ -307,14 +307,15 @@ class Tracking(unittest.TestCase):
         """As the script is started: FSLDIR has xtract, MNI's image and the protocols."""
         self.standard_space()
         fsl = self.path("brc_fsl")
-        for name in ("bin", "data/standard", "data/xtract_data/Human"):
+        for name in ("bin", "data/standard", "data/xtract_data/HUMAN"):
             os.makedirs(f"{fsl}/{name}")
         for name in os.listdir(self.path("fsl", "bin")):
             os.symlink(self.path("fsl", "bin", name), f"{fsl}/bin/{name}")
         os.symlink(os.path.join(SCRIPTS, "xtract", "xtract"), f"{fsl}/bin/xtract")
+        os.symlink(sys.executable, f"{fsl}/bin/fslpython")
         os.symlink(self.path("standard", "reference.nii.gz"), f"{fsl}/data/standard/MNI152_T1_1mm.nii.gz")
-        self.standard_protocols(f"{fsl}/data/xtract_data/Human")
-        with open(f"{fsl}/data/xtract_data/Human/structureList", "w") as file:
+        self.standard_protocols(f"{fsl}/data/xtract_data/HUMAN")
+        with open(f"{fsl}/data/xtract_data/HUMAN/structureList", "w") as file:
             file.write("one 0.1\ntwo 0.1\n")
         os.makedirs(self.path("brc_global"))
         with open(self.path("brc_global", "log.shlib"), "w") as file:
@@ -322,8 +323,10 @@ class Tracking(unittest.TestCase):
         done = subprocess.run(["bash", os.path.join(SCRIPTS, "brc", "brc_xtract.sh"), f"--bedpostxfolder={self.path('scan.bedpostX')}",
                                f"--regfolder={self.path('standard', 'coefficients')}", f"--xtractfolder={self.path('brc_xtract')}",
                                f"--logfile={self.path('brc_log')}"], capture_output=True, text=True,
-                              env={**self.environment, "FSLDIR": fsl, "BRC_GLOBAL_SCR": self.path("brc_global")})
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[-1000:])
+                              env={**self.environment, "FSLDIR": fsl, "PATH": f"{fsl}/bin:{os.environ['PATH']}",
+                                   "BRC_GLOBAL_SCR": self.path("brc_global")})
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr[:1500] + done.stdout[-1000:])
+        self.assertTrue(os.path.exists(self.path("brc_xtract", "tracts", "two", "densityNorm.nii.gz")), done.stdout[-2000:])
         self.expect_tracts(("brc_xtract", "tracts"))
 
     def test_UK_Biobank_autoPtx(self):
@@ -347,9 +350,9 @@ class Tracking(unittest.TestCase):
             open(f"{tools}/{name}", "w").close()
         done = subprocess.run(["bash", f"{scripts}/bb_autoPtx", "1000"], capture_output=True, text=True, cwd=self.path("biobank"),
                               env={**self.environment, "BB_BIN_DIR": self.path("biobank_tools"), "FSLGECUDAQ": "gpu.q"})
-        logs = "".join(open(f"{subject}/logs/{name}", encoding="utf-8").read() for name in os.listdir(f"{subject}/logs")
-                       if os.path.isfile(f"{subject}/logs/{name}"))
-        self.assertEqual((done.returncode, done.stdout.strip()), (0, "4711,4711"), logs[-2000:] + done.stderr)
+        log, = (name for name in os.listdir(f"{subject}/logs") if name.endswith(".log"))
+        with open(f"{subject}/logs/{log}", encoding="utf-8") as file:
+            self.assertEqual((done.returncode, done.stdout.strip()), (0, "4711,4711"), file.read()[-2000:] + done.stderr)
         for name in ("one", "two"):
             os.rename(f"{subject}/dMRI/autoptx_preproc/tracts/{name}/tracts/tractsNorm.nii.gz",
                       f"{subject}/dMRI/autoptx_preproc/tracts/{name}/densityNorm.nii.gz")
