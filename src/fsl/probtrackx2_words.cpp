@@ -23,8 +23,7 @@ struct flag {
   std::string_view ours;
 };
 
-constexpr std::string_view no_matrix4 = "matrix 4 is not available",
-                           hidden = "voxherd track has no such choice";
+constexpr std::string_view no_matrix4 = "matrix 4 is not available", hidden = "voxherd track has no such choice";
 
 // clang-format off
 constexpr flag flags[] = {
@@ -76,7 +75,7 @@ constexpr flag flags[] = {
   {"--verbose", "-V", meaning::no_difference_value, ""},
   {"--meshspace", "", meaning::value, "--mesh-space"},
   {"--simple", "", meaning::given, "--simple"},
-  {"--fopd", "", meaning::unsupported, "counts on surfaces are not available; for a mask, multiply the density by it"},
+  {"--fopd", "", meaning::value, "--fopd"},
   {"--savepaths", "", meaning::given, "--savepaths"},
   {"--s2tastext", "", meaning::given, "--s2tastext"},
   {"--otargetpaths", "", meaning::given, "--otargetpaths"},

@@ -73,8 +73,8 @@ label_image read_regions(const std::vector<std::string>& paths, const fsl_grid& 
 /// Surfaces whose vertices are columns of a matrix.
 void add_column_surfaces(const track_request& request, track_inputs& in) {
   if (!request.matrix1.empty() && !in.seed_places.empty()) in.surfaces.need_columns();
-  for (auto [mask, option] :
-       {std::pair(&request.target3, "target3"), std::pair(&request.target3_columns, "target3-columns")}) {
+  for (auto [mask, option] : {std::pair(&request.target2, "target2"), std::pair(&request.target3, "target3"),
+                              std::pair(&request.target3_columns, "target3-columns")}) {
     if (mask->empty()) continue;
     for (const std::string& path : find_mask_files({*mask}, option)) {
       if (!is_surface_mask(path)) continue;
