@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <numbers>
@@ -206,7 +207,9 @@ void add_matrices(const probtrackx2_request& request, const std::string& folder,
     r.target3 = find_one_or_list(request.mask3, "target3");
     if (!request.columns3.empty()) r.target3_columns = find_one_or_list(request.columns3, "lrtarget3");
   }
-  r.matrix_min_length_mm = request.matrix_of_seeds ? request.min_length1_mm : request.min_length3_mm;
+  // FSL counts the points, one more than the steps.
+  const double min_length_mm = request.matrix_of_seeds ? request.min_length1_mm : request.min_length3_mm;
+  r.matrix_min_length_mm = std::max(0.0, min_length_mm - static_cast<double>(r.step_mm));
 }
 
 /// Its cosine, rounded to a float, is `cosine`. Six decimals if they are enough.
@@ -259,10 +262,11 @@ std::string choose_folder(const probtrackx2_request& request) {
 }
 
 /// The seed voxels, also those without samples, as the result numbers them and in FSL's order.
-std::vector<std::uint64_t> list_seed_voxels(const track_request& r, const image_grid& of_result) {
+std::vector<std::uint64_t> list_seed_voxels(const track_request& r, const std::vector<std::string>& masks,
+                                            const image_grid& of_result) {
   const fsl_grid grid(of_result);
   std::vector<std::int32_t> inside(grid.voxel_count());
-  for (const std::string& path : r.seed_image) {
+  for (const std::string& path : masks) {
     const label_image mask =
         r.seeds_are_voxels ? read_voxel_list(path, grid) : read_labels(path, grid, label_kind::mask);
     std::transform(inside.begin(), inside.end(), mask.label.begin(), inside.begin(), std::plus<>());
@@ -271,6 +275,17 @@ std::vector<std::uint64_t> list_seed_voxels(const track_request& r, const image_
   for (std::uint64_t v = 0; v < inside.size(); ++v)
     if (inside[v] > 0) voxels.push_back(grid.turned(v));
   return voxels;
+}
+
+/// The files of seeds with surfaces, and the voxels of their images one after another.
+void list_seed_files(const track_request& r, const image_grid& of_result, probtrackx2_outputs& wanted) {
+  for (const std::string& path : r.seed_image) {
+    wanted.seed_files.push_back({path, is_surface_mask(path)});
+    if (wanted.seed_files.back().is_surface) continue;
+    std::vector<std::uint64_t>& voxels = wanted.seed_files.back().voxels;
+    voxels = list_seed_voxels(r, {path}, of_result);
+    wanted.seeds.insert(wanted.seeds.end(), voxels.begin(), voxels.end());
+  }
 }
 
 void write_folder(session& s, const probtrackx2_request& request, const track_request& track,
@@ -287,10 +302,16 @@ void write_folder(session& s, const probtrackx2_request& request, const track_re
   if (request.simple) wanted.densities = track.matrix2;
   wanted.target_paths = track.target_paths;
   wanted.has_target_text = request.target_text;
-  if (request.target_text || request.target_densities)
-    for (const std::string& path : track.targets) wanted.targets.push_back(image_name(path));
+  const bool from_surfaces = !track.seeds_are_voxels && has_surfaces(track.seed_image);
+  if (request.target_text || request.target_densities || from_surfaces)
+    for (const std::string& path : track.targets) wanted.targets.push_back(mask_name(path));
+  wanted.target_files = track.targets;
   export_folder(s, settings, [&](const result_volumes& result) {
-    if (request.simple || request.target_text) wanted.seeds = list_seed_voxels(track, result.grid());
+    if (from_surfaces) {
+      list_seed_files(track, result.grid(), wanted);
+    } else if (request.simple || request.target_text) {
+      wanted.seeds = list_seed_voxels(track, track.seed_image, result.grid());
+    }
     return plan_probtrackx2_folder(result, wanted);
   });
   s.on_root([&] {

@@ -319,6 +319,10 @@ pair_matrix make_target_matrix(const std::string& file, const track_inputs& in) 
   pair_matrix m;
   m.option = "--otargetpaths", m.step = "target-pair", m.result = "target_paths";
   m.rows = {3, file, in.space.grid, {}, std::vector<std::int32_t>(in.voxels.size(), -1), 0, true};
+  for (const track::surface_use& use : in.surfaces.input().uses)
+    if (use.first_target != use.end_target)
+      throw failure(exit_status::usage, fmt::format("--otargetpaths: the target {} is a surface, expected images only",
+                                                    in.target_names[in.surfaces.input().targets[use.first_target]]));
   m.rows.voxels.assign(in.target_names.size(), 0);
   for (std::size_t place = 0; place < in.place_voxels.size(); ++place) {
     const std::uint32_t first = in.target_begin[place], count = in.target_begin[place + 1] - first;

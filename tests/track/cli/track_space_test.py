@@ -126,7 +126,7 @@ class Errors(SpaceJobs):
             self.refuse(BAD_DATA, words, *base, "--xfm", self.flirt("bad.mat", rows))
         far = self.flirt("far.mat", np.hstack([np.eye(3), [[900], [0], [0]]]))
         self.refuse(BAD_DATA, "is the matrix from the seeds' space", *base, "--xfm", far)
-        self.refuse(USAGE, "surfaces are not supported", *base, "--seedref", "white.surf.gii")
+        self.refuse(USAGE, "is a surface, expected an image", *base, "--seedref", "white.surf.gii")
         self.refuse(USAGE, "CIFTI files are not supported", *base, "--stop", "rois.dscalar.nii")
 
 

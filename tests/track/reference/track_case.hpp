@@ -2,9 +2,11 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "kernels/track/tracker.hpp"
+#include "tests/track/reference/track_meshes.hpp"
 
 namespace voxherd::track {
 
@@ -42,6 +44,7 @@ struct track_case {
   std::vector<voxel_info> voxels;
   std::vector<packed_fibre> fibres;
   std::vector<seed> seeds;
+  std::shared_ptr<const track_mesh> mesh;  ///< null: no surfaces
 
  private:
   std::vector<std::int32_t> matrix_columns_;
@@ -66,5 +69,9 @@ track_case bent_case();
 /// The same with two masks to include, a stop mask and, if `combination` is odd, a mask to exclude. 0: masks to include
 /// do not matter; 2: one is enough; 3: one, by each half for itself; 4: all in order; others: all.
 track_case bent_case_with_conditions(int combination);
+
+/// bent_case() with surfaces: to stop at, to exclude, to include, to walk through once, and a target; half of the seeds
+/// are vertices.
+track_case bent_case_with_surfaces();
 
 }  // namespace voxherd::track
