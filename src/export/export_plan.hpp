@@ -10,6 +10,7 @@
 #include "core/command.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_reader.hpp"
+#include "src/export/cifti_options.hpp"
 #include "src/io/nifti/nifti_writer.hpp"
 
 namespace voxherd {
@@ -101,6 +102,7 @@ struct export_settings {
   std::string subject, session;  ///< labels of BIDS names; "" for none
   std::vector<std::string> statistics_of;  ///< images whose means are written as CSV
   double tract_threshold = 0.001;          ///< of the density divided by waytotal, in a tract's voxels
+  cifti_request cifti;
 };
 
 using export_planner = std::function<export_plan(const result_volumes&)>;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/analyses/track/options.hpp"
+#include "src/export/cifti.hpp"
 #include "src/export/dot_folder.hpp"
 #include "src/show/analysis_views.hpp"
 #include "src/show/chart.hpp"
@@ -181,6 +182,6 @@ extern const analysis_views track_views{
                      .has_regions = true,
                      .has_paths = true,
                      .words = track_words}},
-    .exports = {&dot_export}};
+    .exports = {&dot_export, &cifti_export}};
 
 }  // namespace voxherd
