@@ -53,8 +53,9 @@ const export_kind& find_kind(const std::string& asked) {
 void check_request(const export_request& request, const given_options& given) {
   if (request.kind != "trx" && request.kind != "bids")
     option::refuse_given(given, "half-positions", fmt::format("with --to {}", request.kind));
-  for (const char* name : {"statistics-of", "tract-threshold"})
-    if (request.kind != "csv") option::refuse_given(given, name, fmt::format("with --to {}", request.kind));
+  if (request.kind != "csv") option::refuse_given(given, "statistics-of", fmt::format("with --to {}", request.kind));
+  if (request.kind != "csv" && request.cifti.blueprint.empty())
+    option::refuse_given(given, "tract-threshold", "without --to csv or --blueprint");
   for (const option_spec& own : cifti_options().specs())
     if (request.kind != "cifti") option::refuse_given(given, own.name, fmt::format("with --to {}", request.kind));
   if (find_kind(request.kind).has_labels) return;
@@ -80,7 +81,7 @@ const option_table<export_request>& export_options() {
        {.text = "csv: images (FA, MD, ...) to average in tracts, along paths and between regions, by world coordinates",
         .many = true}},
       {"tract-threshold", &T::tract_threshold, range{0, 1},
-       {"csv: smallest density, divided by waytotal, of the voxels of a tract"}},
+       {"csv, --blueprint: smallest density, divided by waytotal, of the voxels of a tract"}},
       {"half-positions", &T::half_positions, {"trx, bids: points of the paths in 16 bits, to 1/32 mm up to 128 mm from the origin"}},
       {"overwrite", &T::overwrite, {"replace existing files"}}})
     .include(&T::cifti, cifti_options())

@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "mpi/run/progress.hpp"
+#include "src/export/cifti_maps.hpp"
 #include "src/export/matrix_models.hpp"
 #include "src/export/matrix_stream.hpp"
 #include "src/io/input_file.hpp"
@@ -115,10 +117,7 @@ exported_matrix plan_matrix(const result_reader& result, const export_settings& 
   return m;
 }
 
-void write_cifti(const export_settings& settings) {
-  const cifti_kind kind = find_cifti_kind(settings);
-  refuse_existing(settings.out, settings);
-  const result_reader result(settings.result);
+void write_matrix(const export_settings& settings, const result_reader& result, cifti_kind kind) {
   const exported_matrix m = plan_matrix(result, settings, kind);
   cifti_writer writer(settings.out, m.rows, m.columns);
   progress shown(choose_progress_style(settings.quiet, true), m.form.rows, 0, "export", "row");
@@ -138,13 +137,57 @@ void write_cifti(const export_settings& settings) {
                counted(result.point_count(), "stored value"));
 }
 
+void write_maps(const export_settings& settings, const place_maps& maps) {
+  const matrix_axis rows = make_axis(maps.places, settings.cifti);
+  const std::size_t width = maps.names.size();
+  std::vector<float> ordered(axis_size(rows.axis) * width);
+  for (std::size_t i = 0; i < rows.position.size(); ++i)
+    if (rows.position[i] != no_position)
+      std::copy_n(&maps.values[i * width], width, &ordered[rows.position[i] * width]);
+  cifti_writer writer(settings.out, rows.axis, named_maps{maps.names, {}});
+  writer.append(ordered);
+  writer.finish();
+  spdlog::info("{}: {} of {} places", settings.out, counted(width, "map"), axis_size(rows.axis));
+}
+
+/// Seeds on surfaces have a few numbers each; what is for matrices is refused.
+void write_seed_maps(const export_settings& settings, const result_reader& result, cifti_kind kind) {
+  const cifti_request& r = settings.cifti;
+  if (kind != cifti_kind::scalars || r.symmetric || r.transpose || r.quantity != matrix_quantity::count)
+    throw failure(exit_status::usage,
+                  fmt::format("{}: is no matrix; its seeds on surfaces can be written as .dscalar.nii, "
+                              "without --symmetric, --transpose, --values",
+                              printable(settings.result)));
+  write_maps(settings, read_seed_maps(result, find_factor(result, r, 1), r.log));
+}
+
+void write_cifti(const export_settings& settings) {
+  const cifti_kind kind = find_cifti_kind(settings);
+  refuse_existing(settings.out, settings);
+  const result_reader result(settings.result);
+  require_complete(result);
+  if (!settings.cifti.blueprint.empty()) {
+    if (kind != cifti_kind::scalars)
+      throw failure(
+          exit_status::usage,
+          fmt::format("--out {}: expected a name that ends in .dscalar.nii with --blueprint", printable(settings.out)));
+    write_maps(settings,
+               make_blueprint(result, settings.cifti.blueprint, settings.tract_threshold, settings.cifti.quantity));
+  } else if (has_vertex_seeds(result)) {
+    write_seed_maps(settings, result, kind);
+  } else {
+    write_matrix(settings, result, kind);
+  }
+}
+
 void export_cifti(session& s, const export_settings& settings) {
   s.on_root([&] { write_cifti(settings); });
 }
 
 }  // namespace
 
-const export_kind cifti_export{"cifti", "FILE", "a matrix of track as .dconn.nii, .pconn.nii or .dscalar.nii", false,
-                               export_cifti};
+const export_kind cifti_export{"cifti", "FILE",
+                               "a matrix of track, or its seeds on surfaces, as .dconn.nii, .pconn.nii or .dscalar.nii",
+                               false, export_cifti};
 
 }  // namespace voxherd

@@ -11,6 +11,11 @@ void check_cifti_request(const cifti_request& r, const given_options& given) {
   if (r.divisor != matrix_divisor::waytotal) option::refuse_given(given, "waytotal", "without --normalise waytotal");
   if (r.quantity == matrix_quantity::mean_length && r.divisor != matrix_divisor::none)
     option::refuse("--normalise has no meaning with --values mean-length");
+  if (r.quantity == matrix_quantity::mean_length && !r.blueprint.empty())
+    option::refuse("--blueprint has no meaning with --values mean-length");
+  if (!r.blueprint.empty())
+    for (const char* name : {"normalise", "log", "symmetric", "transpose", "parcels"})
+      option::refuse_given(given, name, "with --blueprint");
   if (r.symmetric && r.transpose) option::refuse("--transpose has no meaning with --symmetric");
 }
 
@@ -29,6 +34,8 @@ const option_table<cifti_request>& cifti_options() {
         .value = "NAME", .standard = "-", .many = true}},
       {"parcels", &T::parcels, text_kind::file,
        {.text = "sums over parcels, as OUT.pconn.nii: a .dlabel.nii, or a .label.gii per surface", .many = true}},
+      {"blueprint", &T::blueprint, text_kind::file,
+       {.text = "connectivity blueprint of a matrix 2, as OUT.dscalar.nii: this result of track --tracts"}},
       {"values", &T::quantity, {{"count", matrix_quantity::count}, {"mean-length", matrix_quantity::mean_length}, {"length-sum", matrix_quantity::length_sum}},
        {.text = "streamlines, their mean length in mm, or the sum of their lengths (FSL's pd)"}},
       {"normalise", &T::divisor, {{"none", matrix_divisor::none}, {"waytotal", matrix_divisor::waytotal}, {"seed", matrix_divisor::seed}},

@@ -17,6 +17,7 @@ struct cifti_request {
   std::string brain_models;             ///< CIFTI file whose greyordinates are used
   std::vector<std::string> structures;  ///< of each file of seeds
   std::vector<std::string> parcels;     ///< .dlabel.nii, or .label.gii of surfaces
+  std::string blueprint;                ///< result of track --tracts
   matrix_quantity quantity = matrix_quantity::count;
   matrix_divisor divisor = matrix_divisor::none;
   std::string waytotal;  ///< file

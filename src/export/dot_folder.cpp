@@ -46,9 +46,15 @@ class text_file {
   std::ofstream file_;
 };
 
-const std::vector<double>& find_values(const result_reader& result, const std::string& name) {
+/// Null if the matrix has no such values.
+const std::vector<double>* find_optional(const result_reader& result, const std::string& name) {
   for (const constant& c : result.constants())
-    if (c.group == "matrix" && c.name == name) return c.values;
+    if (c.group == "matrix" && c.name == name) return &c.values;
+  return nullptr;
+}
+
+const std::vector<double>& find_values(const result_reader& result, const std::string& name) {
+  if (const std::vector<double>* found = find_optional(result, name)) return *found;
   throw failure(exit_status::bad_data, fmt::format("{}: has no /matrix/{}", printable(result.path()), name));
 }
 
@@ -99,6 +105,33 @@ void write_voxels(const export_settings& settings, const std::string& name, cons
   out.close();
 }
 
+/// The rows ("row_") or columns of a matrix with vertices: x, y, z, number of the file in the list, place in it, which
+/// FSL counts from 1 for voxels and from 0 for vertices. x, y, z of a vertex are its rounded position in mm. Returns
+/// false if there are no vertices.
+template <class Voxels>
+bool write_places(const export_settings& settings, const std::string& name, const result_reader& result,
+                  const std::string& prefix, const Voxels& voxels, const std::vector<std::uint64_t>& size) {
+  const std::vector<double>* roi = find_optional(result, prefix + "roi");
+  if (roi == nullptr) return false;
+  const std::vector<double>& place = find_values(result, prefix + "place");
+  const std::vector<double>& position = find_values(result, prefix + "position");
+  const auto voxel_count = static_cast<double>(size[0] * size[1] * size[2]);
+  text_file out(settings, name);
+  for (std::size_t i = 0; i < roi->size(); ++i) {
+    const auto voxel = static_cast<double>(voxels[i]);
+    if (voxel < 0 || voxel >= voxel_count) {
+      const double* p = &position[3 * i];
+      out.add("{}  {}  {}  {}  {}  \n", std::lround(p[0]), std::lround(p[1]), std::lround(p[2]), (*roi)[i], place[i]);
+    } else {
+      const auto v = static_cast<std::uint64_t>(voxel);
+      out.add("{}  {}  {}  {}  {}  \n", v % size[0], v / size[0] % size[1], v / (size[0] * size[1]), (*roi)[i],
+              place[i] + 1);
+    }
+  }
+  out.close();
+  return true;
+}
+
 std::vector<std::uint64_t> read_counts(const result_reader& result) {
   const std::uint64_t entries = result.point_count();
   if (result.output("count").type == element_type::uint64) return result.read_rows<std::uint64_t>("count", 0, entries);
@@ -126,6 +159,10 @@ void write_lookup(const export_settings& settings, const result_reader& result, 
 
 /// Whether the columns are other voxels than the rows.
 bool has_own_columns(const result_reader& result, const std::vector<double>& columns, const std::vector<double>& size) {
+  const std::vector<double>* row_place = find_optional(result, "row_place");
+  const std::vector<double>* column_place = find_optional(result, "column_place");
+  if (row_place != nullptr && column_place != nullptr)
+    return *row_place != *column_place || find_values(result, "row_roi") != find_values(result, "column_roi");
   const auto& n = result.grid().size;
   const auto& rows = result.item_voxels();
   return !std::equal(size.begin(), size.end(), n.begin(), n.end()) ||
@@ -173,12 +210,14 @@ void write_matrix_folder(const export_settings& settings, const dot_values& want
   }
   if (wanted.lengths && !m.length_sum.empty()) write_dot(settings, name + "_lengths.dot", order, rows, mean);
   const auto& n = result.grid().size;
-  write_voxels(settings, "coords_for_" + name, result.item_voxels(), {n[0], n[1], n[2]}, true);
+  if (!write_places(settings, "coords_for_" + name, result, "row_", result.item_voxels(), {n[0], n[1], n[2]}))
+    write_voxels(settings, "coords_for_" + name, result.item_voxels(), {n[0], n[1], n[2]}, true);
   const std::vector<double>& size = find_values(result, "column_image_size");
-  if (number == 2 || has_own_columns(result, columns, size))
-    write_voxels(settings, "tract_space_coords_for_" + name, columns,
-                 std::vector<std::uint64_t>(size.begin(), size.end()), false);
-  if (number == 2) write_lookup(settings, result, columns, size);
+  const std::vector<std::uint64_t> extents(size.begin(), size.end());
+  if ((number == 2 || has_own_columns(result, columns, size)) &&
+      !write_places(settings, "tract_space_coords_for_" + name, result, "column_", columns, extents))
+    write_voxels(settings, "tract_space_coords_for_" + name, columns, extents, false);
+  if (number == 2 && find_optional(result, "column_roi") == nullptr) write_lookup(settings, result, columns, size);
   spdlog::info("{}: {} in {} x {} places", settings.out, counted(m.count.size(), "value"), rows, columns.size());
 }
 

@@ -73,8 +73,7 @@ std::map<grey_place, std::uint32_t> list_positions(const greyordinates& g) {
   std::map<grey_place, std::uint32_t> positions;
   std::uint32_t next = 0;
   for (const brain_part& part : g.parts)
-    for (const std::uint64_t place : part.places)
-      positions[{part.is_surface() ? part.structure : "", place}] = next++;
+    for (const std::uint64_t place : part.places) positions[{part.is_surface() ? part.structure : "", place}] = next++;
   return positions;
 }
 

@@ -71,7 +71,8 @@ matrix_places make_places(const result_reader& result, const std::string& side, 
                           const image_grid& grid, std::vector<std::uint64_t> voxels) {
   matrix_places places;
   places.files = list_files(result, option);
-  if (places.files.empty()) places.files.push_back({option, "it is not among the inputs of the result", "", 0});
+  if (places.files.empty())
+    places.files.push_back({option, fmt::format("the inputs of the result do not name {}", option), "", 0});
   places.grid = grid;
   places.place = std::move(voxels);
   places.file.assign(places.place.size(), 0);
@@ -105,6 +106,8 @@ int fsl_matrix_number(const result_reader& result) {
     refuse_data(fmt::format("{}: expected a complete matrix of track", printable(result.path())));
   return number;
 }
+
+std::vector<place_file> read_seed_files(const result_reader& result) { return list_files(result, seed_option(result)); }
 
 matrix_places read_row_places(const result_reader& result) {
   return make_places(result, "row", fsl_matrix_number(result) == 3 ? "target3" : seed_option(result), result.grid(),

@@ -30,6 +30,9 @@ struct matrix_places {
 /// Whether the result is a complete matrix of track; 1, 2 or 3 as FSL numbers them. Throws failure (bad_data).
 int fsl_matrix_number(const result_reader& result);
 
+/// The files of the seeds of a run of track.
+std::vector<place_file> read_seed_files(const result_reader& result);
+
 matrix_places read_row_places(const result_reader& result);
 matrix_places read_column_places(const result_reader& result);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <future>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "src/export/matrix_models.hpp"
@@ -172,6 +173,29 @@ void stream_rows(const result_reader& result, const matrix_form& form, std::uint
 
 void sum_entries(const result_reader& result, const matrix_form& form, const row_sink& sink) {
   make_block<double>(result, form, 0, form.rows, sink);
+}
+
+void multiply_rows(const result_reader& result, matrix_quantity quantity, std::span<const float> table,
+                   std::size_t width, const std::function<void(std::span<float>)>& sink) {
+  const auto& offsets = result.point_offsets();
+  std::vector<std::uint32_t> rows(offsets.size() - 1);
+  std::iota(rows.begin(), rows.end(), 0U);
+  std::vector<double> sums(width);
+  std::vector<float> values(width);
+  entry_reader(result, quantity).read(rows, [&](const entry_piece& piece) {
+    for (std::uint64_t r = piece.first_row; r < piece.first_row + piece.rows; ++r) {
+      double total = 0;
+      std::fill(sums.begin(), sums.end(), 0.0);
+      for (std::uint64_t i = offsets[r] - piece.first_entry; i < offsets[r + 1] - piece.first_entry; ++i) {
+        const double value = needs_counts(quantity) ? piece.count(i) : piece.length_sum[i];
+        total += value;
+        for (std::size_t k = 0; k < width; ++k)
+          sums[k] += value * static_cast<double>(table[piece.column[i] * width + k]);
+      }
+      for (std::size_t k = 0; k < width; ++k) values[k] = static_cast<float>(total > 0 ? sums[k] / total : 0);
+      sink(values);
+    }
+  });
 }
 
 }  // namespace voxherd

@@ -35,4 +35,8 @@ void stream_rows(const result_reader& result, const matrix_form& form, std::uint
 /// Makes a small matrix, with sums in double.
 void sum_entries(const result_reader& result, const matrix_form& form, const row_sink& sink);
 
+/// Passes the rows of the matrix, each divided by its sum, times a table with one row of `width` numbers per column.
+void multiply_rows(const result_reader& result, matrix_quantity quantity, std::span<const float> table,
+                   std::size_t width, const std::function<void(std::span<float>)>& sink);
+
 }  // namespace voxherd

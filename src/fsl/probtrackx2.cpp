@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <numbers>
@@ -35,6 +36,7 @@ struct probtrackx2_request : track_request {
   bool simple = false;  ///< the seeds are voxels, listed in a text file
   bool matrix_of_seeds = false, matrix_of_mask = false, matrix_of_pairs = false;  ///< FSL's matrices 1, 2, 3
   std::string mask2, mask3, columns3;  ///< masks of the matrices 2 and 3; "" for none
+  std::string counted_surface;         ///< whose vertices count streamlines, or a list of them; "" for none
   double min_length1_mm = 0, min_length3_mm = 0;
   std::int32_t points = 2000;              ///< points of both halves together
   float min_cosine = 0.2f;                 ///< between two steps
@@ -61,6 +63,8 @@ void check_probtrackx2(const probtrackx2_request& r, const given_options&) {
   if (r.target_densities && r.distance_corrected)
     option::refuse("probtrackx2: --otargetpaths has no --pd; run the command without --pd for its densities");
   if (r.saved_paths && !r.paths.empty()) option::refuse("probtrackx2: give --savepaths or --paths, not both");
+  if (!r.counted_surface.empty() && (r.matrix_of_mask || r.simple))
+    option::refuse("probtrackx2: --fopd has no --omatrix2 and --simple; run the command for each");
   if (r.matrix_of_mask != !r.mask2.empty()) option::refuse("probtrackx2: give --omatrix2 and --target2 together");
   if (r.matrix_of_pairs != !r.mask3.empty()) option::refuse("probtrackx2: give --omatrix3 and --target3 together");
   if (!r.matrix_of_pairs && !r.columns3.empty())
@@ -134,6 +138,10 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
                 &T::matrix_of_pairs,
                 {"write the matrix of pairs of voxels of --target3 that streamlines connect: fdt_matrix3.dot"}},
                {"target3", &T::mask3, text_kind::file, {"mask of the rows and columns of --omatrix3"}},
+               {"fopd",
+                &T::counted_surface,
+                text_kind::file,
+                {"surface, or a list of them, whose vertices count streamlines: NAME_alt.gii"}},
                {"lrtarget3",
                 &T::columns3,
                 text_kind::file,
@@ -199,13 +207,26 @@ void add_matrices(const probtrackx2_request& request, const std::string& folder,
   if (request.matrix_of_mask) {
     r.matrix2 = matrix_file(folder, 2);
     r.target2 = find_mask_file(request.mask2, "target2");
+    std::error_code none;
+    if (!is_nifti_name(r.target2) && fs::is_regular_file(r.target2, none))
+      throw failure(exit_status::bad_data, fmt::format("--target2 {}: expected one image", printable(r.target2)));
+  }
+  if (!request.counted_surface.empty()) {
+    r.matrix2 = folder + "/voxherd_surface_paths.h5";
+    r.target2 = request.counted_surface;
+    for (const std::string& path : find_mask_files({r.target2}, "fopd"))
+      if (!is_surface_mask(path))
+        option::refuse(
+            fmt::format("probtrackx2: --fopd {}: is no surface; multiply the density by it", printable(path)));
   }
   if (request.matrix_of_pairs) {
     r.matrix3 = matrix_file(folder, 3);
     r.target3 = find_one_or_list(request.mask3, "target3");
     if (!request.columns3.empty()) r.target3_columns = find_one_or_list(request.columns3, "lrtarget3");
   }
-  r.matrix_min_length_mm = request.matrix_of_seeds ? request.min_length1_mm : request.min_length3_mm;
+  // FSL counts the points, one more than the steps.
+  const double min_length_mm = request.matrix_of_seeds ? request.min_length1_mm : request.min_length3_mm;
+  r.matrix_min_length_mm = std::max(0.0, min_length_mm - static_cast<double>(r.step_mm));
 }
 
 /// Its cosine, rounded to a float, is `cosine`. Six decimals if they are enough.
@@ -271,10 +292,11 @@ std::string choose_folder(const probtrackx2_request& request) {
 }
 
 /// The seed voxels, also those without samples, as the result numbers them and in FSL's order.
-std::vector<std::uint64_t> list_seed_voxels(const track_request& r, const result_reader& result) {
+std::vector<std::uint64_t> list_seed_voxels(const track_request& r, const std::vector<std::string>& masks,
+                                            const result_reader& result) {
   const fsl_grid grid(result);
   std::vector<std::int32_t> inside(grid.voxel_count());
-  for (const std::string& path : r.seed_image) {
+  for (const std::string& path : masks) {
     const label_image mask =
         r.seeds_are_voxels ? read_voxel_list(path, grid) : read_labels(path, grid, label_kind::mask);
     std::transform(inside.begin(), inside.end(), mask.label.begin(), inside.begin(), std::plus<>());
@@ -283,6 +305,17 @@ std::vector<std::uint64_t> list_seed_voxels(const track_request& r, const result
   for (std::uint64_t v = 0; v < inside.size(); ++v)
     if (inside[v] > 0) voxels.push_back(grid.turned(v));
   return voxels;
+}
+
+/// The files of seeds with surfaces, and the voxels of their images one after another.
+void list_seed_files(const track_request& r, const result_reader& result, probtrackx2_outputs& wanted) {
+  for (const std::string& path : r.seed_image) {
+    wanted.seed_files.push_back({path, is_surface_mask(path)});
+    if (wanted.seed_files.back().is_surface) continue;
+    std::vector<std::uint64_t>& voxels = wanted.seed_files.back().voxels;
+    voxels = list_seed_voxels(r, {path}, result);
+    wanted.seeds.insert(wanted.seeds.end(), voxels.begin(), voxels.end());
+  }
 }
 
 void write_folder(session& s, const probtrackx2_request& request, const track_request& track,
@@ -299,14 +332,24 @@ void write_folder(session& s, const probtrackx2_request& request, const track_re
   if (request.simple) wanted.densities = track.matrix2;
   wanted.target_paths = track.target_paths;
   wanted.has_target_text = request.target_text;
-  if (request.target_text || request.target_densities)
-    for (const std::string& path : track.targets) wanted.targets.push_back(image_name(path));
+  const bool from_surfaces = !track.seeds_are_voxels && has_surfaces(track.seed_image);
+  if (request.target_text || request.target_densities || from_surfaces)
+    for (const std::string& path : track.targets) wanted.targets.push_back(mask_name(path));
+  wanted.target_files = track.targets;
   export_folder(s, settings, [&](const result_volumes& result) {
-    if (request.simple || request.target_text) wanted.seeds = list_seed_voxels(track, result.result());
+    if (from_surfaces) {
+      list_seed_files(track, result.result(), wanted);
+    } else if (request.simple || request.target_text) {
+      wanted.seeds = list_seed_voxels(track, track.seed_image, result.result());
+    }
     return plan_probtrackx2_folder(result, wanted);
   });
   s.on_root([&] {
-    for (const std::string& matrix : {track.matrix1, track.matrix2, track.matrix3}) {
+    const bool has_counts = !request.counted_surface.empty();
+    if (has_counts)
+      write_surface_counts(track.matrix2, find_mask_files({track.target2}, "fopd"),
+                           fmt::format("{}/{}_alt", folder, request.file_name), request.distance_corrected);
+    for (const std::string& matrix : {track.matrix1, has_counts ? std::string() : track.matrix2, track.matrix3}) {
       settings.result = matrix;
       if (!matrix.empty() && !request.simple)
         write_matrix_folder(settings, {request.distance_corrected, request.mean_lengths});

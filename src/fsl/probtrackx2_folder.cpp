@@ -50,12 +50,25 @@ void add_target_images(const result_volumes& result, const probtrackx2_outputs& 
   }
 }
 
+/// Rows of the vertices after those of the voxels, as FSL orders them.
+void add_vertex_rows(const result_volumes& result, const probtrackx2_outputs& wanted, std::vector<double>& values,
+                     std::vector<double>& lengths) {
+  const seed_rows rows(result.result().constants());
+  const std::size_t columns = wanted.targets.size();
+  for (std::size_t i = 0; i < rows.roi.size(); ++i) {
+    if (!wanted.seed_files[static_cast<std::size_t>(rows.roi[i])].is_surface) continue;
+    for (std::size_t t = 0; t < columns; ++t) {
+      values.push_back(rows.value(i, t, columns, wanted.distance_corrected));
+      lengths.push_back(rows.mean_length_mm.empty() ? 0 : rows.mean_length_mm[i * columns + t]);
+    }
+  }
+}
+
 /// matrix_seeds_to_all_targets, of the values in the images seeds_to_NAME.
 void add_target_texts(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {
   if (!wanted.has_target_text) return;
   const std::size_t columns = wanted.targets.size();
   constant values, lengths;
-  values.shape = lengths.shape = {wanted.seeds.size(), columns};
   values.values.resize(wanted.seeds.size() * columns);
   lengths.values = values.values;
   for (std::size_t t = 0; t < columns; ++t) {
@@ -68,6 +81,8 @@ void add_target_texts(const result_volumes& result, const probtrackx2_outputs& w
       lengths.values[i * columns + t] = static_cast<double>(length[v]);
     }
   }
+  if (!wanted.seed_files.empty()) add_vertex_rows(result, wanted, values.values, lengths.values);
+  values.shape = lengths.shape = {values.values.size() / columns, columns};
   plan.texts.push_back({"matrix_seeds_to_all_targets", matrix_text(values)});
   if (wanted.lengths) plan.texts.push_back({"matrix_seeds_to_all_targets_lengths", matrix_text(lengths)});
 }
@@ -193,7 +208,7 @@ export_plan plan_probtrackx2_folder(const result_volumes& result, const probtrac
     plan.images.push_back(
         map_image(result, wanted.distance_corrected ? "length_sum" : "density", wanted.name + ".nii.gz"));
   if (wanted.directions) plan.images.push_back(map_image(result, "local_direction", wanted.name + "_localdir.nii.gz"));
-  add_target_images(result, wanted, plan);
+  wanted.seed_files.empty() ? add_target_images(result, wanted, plan) : add_surface_targets(result, wanted, plan);
   add_target_texts(result, wanted, plan);
   add_target_densities(result, wanted, plan);
   if (wanted.lengths) plan.images.push_back(map_image(result, "mean_length", wanted.name + "_lengths.nii.gz"));

@@ -14,6 +14,7 @@
 #include "src/export/export_plan.hpp"
 #include "src/export/fsl_folder.hpp"
 #include "src/fsl/bedpostx.hpp"
+#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {

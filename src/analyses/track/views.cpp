@@ -91,8 +91,9 @@ std::string seeding_text(methods_text& m) {
 
 void add_seeds(methods_text& m) {
   if (m.result.configuration().contains("warp-error-median"))
-    m.data += fmt::format(" Of points that the warps map there and back, half return within {} mm and 95 % within {} mm.",
-                          m.state("warp-error-median"), m.state("warp-error-p95"));
+    m.data +=
+        fmt::format(" Of points that the warps map there and back, half return within {} mm and 95 % within {} mm.",
+                    m.state("warp-error-median"), m.state("warp-error-p95"));
   const constant* started = find_constant(m.result, "streamlines", "started");
   const double per_seed = m.result.configuration().value("samples-per-seed", 0.0);
   if (started != nullptr && started->values.size() == 1 && per_seed > 0)

@@ -82,6 +82,8 @@ class voxel_matcher {
   voxel_matcher(const image_grid& from, const image_grid& to);
   /// Linear indices. None outside `to`, or further than a tenth of a voxel from a voxel's centre.
   std::optional<std::uint64_t> find(std::uint64_t voxel) const;
+  /// In voxels of `to`.
+  std::array<double, 3> position(std::uint64_t voxel) const;
 
  private:
   std::array<std::uint64_t, 3> from_size_, to_size_;

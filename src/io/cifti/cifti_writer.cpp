@@ -38,7 +38,7 @@ std::string volume_element(const std::optional<image_grid>& grid) {
       "<Volume VolumeDimensions=\"{},{},{}\"><TransformationMatrixVoxelIndicesIJKtoXYZ MeterExponent=\"-3\">",
       grid->size[0], grid->size[1], grid->size[2]);
   for (std::size_t i = 0; i < 16; ++i)
-    fmt::format_to(std::back_inserter(text), "{}{}", grid->voxel_to_world[i], i % 4 == 3 ? "\n" : " ");
+    fmt::format_to(std::back_inserter(text), "{:.10f}{}", grid->voxel_to_world[i], i % 4 == 3 ? "\n" : " ");
   return text + "</TransformationMatrixVoxelIndicesIJKtoXYZ></Volume>\n";
 }
 

@@ -100,7 +100,7 @@ coefficient_header read_fields(const nifti_header& header) {
   for (std::size_t d = 0; d < 3; ++d) {
     const double n = header.geometry.at("qoffset")[d], knots = header.geometry.at("pixdim")[d + 1];
     found.voxel_mm[d] = header.intent.parameters[d];
-    if (!(n >= 2 && n <= 4096 && n == std::round(n)) || !(found.voxel_mm[d] > 0 && found.voxel_mm[d] < 1000))
+    if (!(n >= 2 && n <= 1024 && n == std::round(n)) || !(found.voxel_mm[d] > 0 && found.voxel_mm[d] < 1000))
       refuse_data(
           fmt::format("{}: has {} voxels of {} mm along axis {} (qoffset, intent_p), expected the field's size as "
                       "fnirt writes it",

@@ -1,5 +1,6 @@
 """The scripts of pipelines run unchanged, with FSLDIR set to a copy of FSL in which voxherd replaces programs. After each,
 the files that the pipeline opens next exist and have the right shape."""
+import gzip
 import os
 import shutil
 import subprocess
@@ -220,6 +221,142 @@ class Tracking(unittest.TestCase):
             total = self.image(*folder, "sum_density.nii.gz") if mark == "invert" else density
             self.assertTrue(np.allclose(self.image(*folder, "densityNorm.nii.gz"), total / accepted, rtol=1e-5), name)
             self.assertTrue(os.path.exists(self.path(*folder, "density_lengths.nii.gz")), name)
+
+    def standard_space(self):
+        """A space with 3, 2 and 1 voxels more on each side, and bent: its masks and warps of both directions."""
+        if os.path.isdir(self.path("standard")):
+            return
+        grid, size = self.ends.affine, np.array(self.ends.shape)
+        mm, shift = np.abs(np.diag(grid)[:3]), np.array([3, 2, 1])
+        backwards = np.linalg.det(grid[:3, :3]) > 0
+
+        def coordinates(shape):  # FSL's, at the voxels in the file's order
+            voxels = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), -1).astype(float)
+            return (voxels[::-1] if backwards else voxels) * mm
+
+        def bend(points):
+            return .4 * mm * np.sin(points[..., [1, 2, 0]] / (4 * mm) + 1)
+
+        standard, own = coordinates(size + 2 * shift), coordinates(size)
+        back = own + shift * mm
+        for _ in range(30):
+            back = own + shift * mm - bend(back)
+        self.save("standard/diff2std.nii.gz", bend(standard) - shift * mm, 2006)
+        self.save("standard/std2diff.nii.gz", back - own, 2006)
+        self.save("standard/reference.nii.gz", np.ones(size + 2 * shift))
+        # The same without the bend, as coefficients of fnirt: all in the affine part.
+        for name, sign, shape in (("diff_2_std", 1, size + 2 * shift), ("std_2_diff", -1, size)):
+            image = nibabel.Nifti1Image(np.zeros((*(-(-(shape + 1) // 4) + 2), 3), np.float32), None)
+            affine = np.eye(4)
+            affine[:3, 3] = sign * shift * mm
+            image.header["pixdim"][1:4] = 4
+            image.header.set_sform(affine, 1)
+            image.header["qform_code"], (image.header["qoffset_x"], image.header["qoffset_y"], image.header["qoffset_z"]) = 1, shape
+            image.header["intent_code"], image.header["vox_offset"], image.header["scl_slope"] = 2007, 352, 1
+            image.header["intent_p1"], image.header["intent_p2"], image.header["intent_p3"] = mm
+            os.makedirs(self.path("standard", "coefficients"), exist_ok=True)
+            with gzip.open(self.path("standard", "coefficients", f"{name}_warp_coeff.nii.gz"), "wb") as file:
+                file.write(image.header.binaryblock + bytes(4) + np.asarray(image.dataobj).tobytes(order="F"))
+
+    def save(self, name, values, intent=0):
+        image = nibabel.Nifti1Image(values.astype(np.float32), self.ends.affine)
+        image.header["intent_code"] = intent
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        nibabel.save(image, self.path(name))
+
+    def standard_mask(self, path, *labels):
+        """Some ends in standard space, with a margin for the bend; of all voxels without labels."""
+        values = np.isin(np.pad(np.asarray(self.ends.dataobj), ((3, 3), (2, 2), (1, 1))), labels)
+        near = values.copy()
+        for axis in range(3):
+            for step in (-1, 1):
+                near |= np.roll(values, step, axis)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        self.save(path, near if labels else np.ones(values.shape))
+        return path
+
+    def standard_protocols(self, folder, target="target1"):
+        for name, seed, goal in (("one", 7, 8), ("two", 9, 10)):
+            self.standard_mask(f"{folder}/{name}/seed.nii.gz", seed)
+            self.standard_mask(f"{folder}/{name}/{target}.nii.gz", goal)
+            self.standard_mask(f"{folder}/{name}/exclude.nii.gz", 11, 12)
+        self.standard_mask(f"{folder}/one/stop.nii.gz", 8)
+        open(f"{folder}/two/invert", "w").close()
+
+    def expect_tracts(self, folder):
+        for name, seed in (("one", 7), ("two", 9)):
+            density = self.image(*folder, name, "densityNorm.nii.gz")
+            self.assertEqual(density.shape, tuple(np.array(self.ends.shape) + (6, 4, 2)), name)
+            ends = np.pad(np.asarray(self.ends.dataobj), ((3, 3), (2, 2), (1, 1)))
+            self.assertGreater(density[ends == seed].mean(), 10 * density[ends == 13].mean() + 1e-6, name)
+
+    def test_XTRACT_in_standard_space(self):
+        self.standard_space()
+        self.standard_protocols(self.path("standard_protocols"))
+        with open(self.path("standard_list"), "w") as file:
+            file.write("one 0.1\ntwo 0.1\n")
+        done = subprocess.run([sys.executable, os.path.join(SCRIPTS, "xtract", "xtract"), "-bpx", self.path("scan.bedpostX"), "-out",
+                               self.path("xtract_standard"), "-species", "CUSTOM", "-p", self.path("standard_protocols"), "-str",
+                               self.path("standard_list"), "-stdref", self.path("standard", "reference"), "-stdwarp",
+                               self.path("standard", "std2diff.nii.gz"), self.path("standard", "diff2std.nii.gz")],
+                              capture_output=True, text=True, env=self.environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[-1000:])
+        self.expect_tracts(("xtract_standard", "tracts"))
+
+    def test_BRC_xtract_with_coefficients(self):
+        """As the script is started: FSLDIR has xtract, MNI's image and the protocols."""
+        self.standard_space()
+        fsl = self.path("brc_fsl")
+        for name in ("bin", "data/standard", "data/xtract_data/HUMAN"):
+            os.makedirs(f"{fsl}/{name}")
+        for name in os.listdir(self.path("fsl", "bin")):
+            os.symlink(self.path("fsl", "bin", name), f"{fsl}/bin/{name}")
+        os.symlink(os.path.join(SCRIPTS, "xtract", "xtract"), f"{fsl}/bin/xtract")
+        os.symlink(sys.executable, f"{fsl}/bin/fslpython")
+        os.symlink(self.path("standard", "reference.nii.gz"), f"{fsl}/data/standard/MNI152_T1_1mm.nii.gz")
+        self.standard_protocols(f"{fsl}/data/xtract_data/HUMAN")
+        with open(f"{fsl}/data/xtract_data/HUMAN/structureList", "w") as file:
+            file.write("one 0.1\ntwo 0.1\n")
+        os.makedirs(self.path("brc_global"))
+        with open(self.path("brc_global", "log.shlib"), "w") as file:
+            file.write("log_SetPath() { :; }\nlog_Msg() { echo $2; }\n")
+        done = subprocess.run(["bash", os.path.join(SCRIPTS, "brc", "brc_xtract.sh"), f"--bedpostxfolder={self.path('scan.bedpostX')}",
+                               f"--regfolder={self.path('standard', 'coefficients')}", f"--xtractfolder={self.path('brc_xtract')}",
+                               f"--logfile={self.path('brc_log')}"], capture_output=True, text=True,
+                              env={**self.environment, "FSLDIR": fsl, "PATH": f"{fsl}/bin:{os.environ['PATH']}",
+                                   "BRC_GLOBAL_SCR": self.path("brc_global")})
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stderr[:1500] + done.stdout[-1000:])
+        self.assertTrue(os.path.exists(self.path("brc_xtract", "tracts", "two", "densityNorm.nii.gz")), done.stdout[-2000:])
+        self.expect_tracts(("brc_xtract", "tracts"))
+
+    def test_UK_Biobank_autoPtx(self):
+        """bb_autoPtx starts bb_trackSubjectStruct for each tract, beside which the protocols are."""
+        self.standard_space()
+        scripts, subject = self.path("autoptx_scripts"), self.path("biobank", "1000")
+        self.standard_protocols(f"{scripts}/protocols", "target")
+        for name in ("bb_autoPtx", "bb_trackSubjectStruct"):
+            os.symlink(os.path.join(SCRIPTS, "ukbb", name), f"{scripts}/{name}")
+        with open(f"{scripts}/structureList", "w") as file:
+            file.write("one 0.5 10\ntwo 0.5 10\n")
+        for name in ("logs", "dMRI/TBSS/FA", "dMRI/dMRI"):
+            os.makedirs(f"{subject}/{name}")
+        os.symlink(self.path("scan.bedpostX"), f"{subject}/dMRI/dMRI.bedpostX")
+        os.symlink(self.path("scan.bedpostX", "nodif_brain_mask.nii.gz"), f"{subject}/dMRI/dMRI/nodif_brain_mask.nii.gz")
+        os.symlink(self.path("standard", "std2diff.nii.gz"), f"{subject}/dMRI/TBSS/FA/MNI_to_dti_FA_warp.nii.gz")
+        os.symlink(self.path("standard", "diff2std.nii.gz"), f"{subject}/dMRI/TBSS/FA/dti_FA_to_MNI_warp.nii.gz")
+        tools = self.path("biobank_tools", "bb_pipeline_tools")
+        os.makedirs(tools)
+        for name in ("bb_set_header", "bb_set_footer"):
+            open(f"{tools}/{name}", "w").close()
+        done = subprocess.run(["bash", f"{scripts}/bb_autoPtx", "1000"], capture_output=True, text=True, cwd=self.path("biobank"),
+                              env={**self.environment, "BB_BIN_DIR": self.path("biobank_tools"), "FSLGECUDAQ": "gpu.q"})
+        log, = (name for name in os.listdir(f"{subject}/logs") if name.endswith(".log"))
+        with open(f"{subject}/logs/{log}", encoding="utf-8") as file:
+            self.assertEqual((done.returncode, done.stdout.strip()), (0, "4711,4711"), file.read()[-2000:] + done.stderr)
+        for name in ("one", "two"):
+            os.rename(f"{subject}/dMRI/autoptx_preproc/tracts/{name}/tracts/tractsNorm.nii.gz",
+                      f"{subject}/dMRI/autoptx_preproc/tracts/{name}/densityNorm.nii.gz")
+        self.expect_tracts(("biobank", "1000", "dMRI", "autoptx_preproc", "tracts"))
 
     def test_BRC_autoptx_runs_without_opd(self):
         folder = self.path("autoptx")

@@ -433,7 +433,7 @@ class Errors(Probtrackx2Jobs):
         self.assertFalse(os.path.exists(self.path("refused")))
 
     def test_options_that_are_not_offered_name_the_reason(self):
-        for option in ("--omatrix4", "--fopd"):
+        for option in ("--omatrix4", "--closestvertex"):
             self.refuse(USAGE, f"{option.split('=')[0]} is not supported: ", "--opd", option)
         self.refuse(USAGE, "--nosuch", "--opd", "--nosuch")
         for options in (("--xfm=warp.nii.gz",), ("--xfm=warp.nii.gz", "--invxfm=a.mat")):
@@ -465,11 +465,11 @@ class Errors(Probtrackx2Jobs):
         small = self.write("small.nii", np.ones((5, 5, 5)))
         self.refuse(BAD_DATA, "resample it to this grid", "--opd", f"--stop={small}")
         self.refuse(MISSING, "o such file", "--opd", "--stop=nowhere")
-        self.refuse(USAGE, "surfaces are not supported", "--opd", f"--waypoints={self.text_list('s.txt', 'white.surf.gii')}")
+        self.refuse(MISSING, "white.surf.gii: no such file", "--opd", f"--waypoints={self.text_list('s.txt', 'white.surf.gii')}")
         one, other = self.mask("one", np.s_[5:7, 3, 3]), self.mask("other", np.s_[6:8, 3, 3])
         self.refuse(BAD_DATA, "overlap", "without -x", "--network", f"--seed={self.text_list('n.txt', one, other)}")
         empty = self.text_list("empty.txt")
-        self.refuse(BAD_DATA, "is empty, expected names of images", "--opd", f"--stop={empty}")
+        self.refuse(BAD_DATA, "is empty, expected names of masks", "--opd", f"--stop={empty}")
         for name, line in (("long.txt", "0 1000 " * 1000), ("gone.txt", "gone.nii")):
             listed = self.text_list(name, self.path("one.nii"), line)
             self.refuse(MISSING, f"{name} line 2: {line.split()[0]}: no such file", "--opd", f"--stop={listed}")
@@ -492,8 +492,7 @@ class Errors(Probtrackx2Jobs):
 
     def test_a_list_of_masks_is_no_single_mask(self):
         both = self.text_list("both.txt", *(self.mask(name, np.s_[5:7, 3, 3]) for name in ("one", "other")))
-        for option, more in (("target2", ("--omatrix2",)), ("target3", ("--omatrix3",)), ("seedref", ()),
-                             ("lrtarget3", ("--omatrix3", f"--target3={self.path('one.nii')}"))):
+        for option, more in (("target2", ("--omatrix2",)), ("seedref", ())):
             self.refuse(USAGE if option == "seedref" else BAD_DATA, both, "--opd", *more, f"--{option}={both}")
 
 

@@ -123,7 +123,7 @@ class Errors(SpaceJobs):
             self.refuse(BAD_DATA, words, *base, "--transform", self.flirt("bad.mat", rows))
         far = self.flirt("far.mat", np.hstack([np.eye(3), [[900], [0], [0]]]))
         self.refuse(BAD_DATA, "does the transform lead from the seeds' space", *base, "--transform", far)
-        self.refuse(USAGE, "surfaces are not supported", *base, "--seedref", "white.surf.gii")
+        self.refuse(USAGE, "is a surface, expected an image", *base, "--seedref", "white.surf.gii")
         self.refuse(USAGE, "CIFTI files are not supported", *base, "--stop", "rois.dscalar.nii")
 
 

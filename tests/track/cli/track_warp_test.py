@@ -273,6 +273,55 @@ class Protocols(WarpJobs, TractJobs):
         self.assertEqual(digest(self.make("same.h5", *options, *self.pair(shift, shift, **fields), ranks=2)), plain)
 
 
+PROTOCOLS = os.path.join(os.environ.get("VOXHERD_DATA", ""), "autoptx_protocols")
+
+
+@unittest.skipUnless(os.path.isdir(PROTOCOLS), "no protocols of autoPtx (VOXHERD_DATA)")
+class AutoPtx(WarpJobs):
+    """Real protocols on the grid of MNI152 (1 mm), fibres from front to back in a head of another shape and voxel size."""
+
+    def test_tracts_in_mni_space_in_one_command(self):
+        size, mm, mni = (30, 36, 30), 6.0, (182, 218, 182)
+        chance = np.random.default_rng(3)
+        inside = np.zeros(size)
+        inside[1:-1, 1:-1, 1:-1] = 1
+        for name, value, spread in (("th", np.pi / 2, .2), ("ph", np.pi / 2, .2), ("f", .7, 0)):
+            self.write(f"head/merged_{name}1samples.nii", np.full((*size, 2), value) + chance.normal(0, 1, (*size, 2)) * spread,
+                       sform=[[-mm, 0, 0, 90], [0, mm, 0, -126], [0, 0, mm, -72]], pixdim=(mm,) * 3)
+        self.write("head/nodif_brain_mask.nii", inside, sform=[[-mm, 0, 0, 90], [0, mm, 0, -126], [0, 0, mm, -72]], pixdim=(mm,) * 3)
+
+        def coordinates(shape, step):
+            return np.stack(np.meshgrid(*(np.arange(n, dtype=np.float32) * step for n in shape), indexing="ij"), -1)
+
+        def to_head(points):  # of MNI's millimetres to those of the head
+            return points * .97 + 1.5 * np.sin(points[..., [1, 2, 0]] / 40) + 1
+
+        def to_mni(points):
+            found = points.copy()
+            for _ in range(30):
+                found = (points - 1 - 1.5 * np.sin(found[..., [1, 2, 0]] / 40)) / .97
+            return found
+
+        grid, head = coordinates(mni, 1), coordinates(size, mm)
+        minus = dict(sform=[[-1, 0, 0, 90], [0, 1, 0, -126], [0, 0, 1, -72]], pixdim=(1, 1, 1))
+        back = self.write("mni_to_head.nii", to_head(grid) - grid, intent=(FNIRT,), **minus)
+        there = self.write("head_to_mni.nii", to_mni(head) - head, intent=(FNIRT,), sform=[[-mm, 0, 0, 90], [0, mm, 0, -126], [0, 0, mm, -72]],
+                           pixdim=(mm,) * 3)
+        with open(self.path("list"), "w") as file:
+            file.write("ifo_l 1 150\nfmi 1 45\nilf_r 1 20\n")
+        options = ("--samples", self.path("head"), "--transform", there, "--inverse-transform", back)
+        out = self.make("tracts.h5", *options, "--tracts", PROTOCOLS, "--tract-list", self.path("list"), "--tract-samples", 2, "--loop-check", "on")
+        found = maps(out)
+        with h5py.File(out, "r") as file:
+            accepted = np.asarray(file["tracts/waytotal"])
+        self.assertEqual(found["density_ifo_l"].shape, mni)
+        self.assertGreater(accepted[0], 20)
+        single = self.make("ifo_l.h5", *options, "--seed-image", f"{PROTOCOLS}/ifo_l/seed.nii.gz", "--include", f"{PROTOCOLS}/ifo_l/target.nii.gz",
+                           "--exclude", f"{PROTOCOLS}/ifo_l/exclude.nii.gz", "--samples-per-seed", 2, "--loop-check", "on")
+        np.testing.assert_array_equal(found["density_ifo_l"], maps(single)["density"])
+        self.assertEqual(accepted[0], constants(single, "streamlines")["waytotal"][0])
+
+
 class Errors(WarpJobs):
     def test_what_is_not_a_warp_is_rejected(self):
         zero = np.zeros((*SIZE, 3))

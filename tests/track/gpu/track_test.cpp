@@ -116,6 +116,38 @@ TEST_F(TrackCuda, PairsOfTwoMasksAreThoseOfTheCpu) {
   }
 }
 
+TEST_F(TrackCuda, SurfacesAreThoseOfTheCpu) {
+  const track_case c = bent_case_with_surfaces();
+  const case_counts found = count_on(gpu, c, 1000, 777);
+  EXPECT_GT(*std::max_element(found.hits.begin(), found.hits.end()), 100u);
+  EXPECT_TRUE(found == count_on_cpu(c, 1000, 12000, 2));
+}
+
+TEST_F(TrackCuda, MatricesOfVerticesAreThoseOfTheCpu) {
+  const track_case c = bent_case_with_surfaces();
+  track_input in = c.input(1000, 4000);
+  in.columns = 0, in.target_begin = {}, in.targets = {};
+  std::vector<std::int32_t> columns(c.mesh->vertices.size() / 3);
+  for (std::size_t v = 0; v < columns.size(); ++v)
+    columns[v] = v % 5 == 0 ? -1 : static_cast<std::int32_t>(in.matrix.columns++);
+  in.matrix.vertex_column = columns.data();
+  const auto there = make_tracker(gpu, in), here = make_tracker({backend::cpu, 2, 0}, in);
+  sparse_rows rows, expected;
+  there->track_rows(0, c.seeds.size(), rows);
+  here->track_rows(0, c.seeds.size(), expected);
+  EXPECT_EQ(rows.column, expected.column);
+  EXPECT_EQ(rows.count, expected.count);
+  EXPECT_EQ(rows.steps, expected.steps);
+  EXPECT_GT(rows.column.size(), 100u);
+  for (std::uint64_t group = 0; group < in.plan.groups(); ++group) {
+    std::vector<pair_entry> pairs, right;
+    there->track_pairs(group, pairs);
+    here->track_pairs(group, right);
+    EXPECT_GT(pairs.size(), 100u);
+    EXPECT_EQ(pairs, right);
+  }
+}
+
 TEST_F(TrackCuda, ChangedStreamlinesAreThoseOfANewTracker) {
   const track_case first = bent_case_with_conditions(1), second = bent_case_with_conditions(2);
   const track_input before = first.input(1000, 777), in = second.input(300, 500);

@@ -132,6 +132,7 @@ track_input track_case::input(std::uint64_t per_seed, std::uint64_t per_group) c
   }
   in.target_begin = target_begin_;
   in.targets = target_list_;
+  if (mesh) in.surfaces = mesh->input();
   in.seeds = seeds;
   in.how = how;
   in.plan = {seeds.size(), per_seed, per_group};
@@ -220,6 +221,27 @@ track_case bent_case() {
   for (float& r : c.how.radius_voxels) r = 0.6f;
   c.how.first = first_fibre::weighted;
   c.how.loop_check = true;
+  return c;
+}
+
+track_case bent_case_with_surfaces() {
+  track_case c = bent_case();
+  c.how.includes = 1;
+  c.how.exclude = true;
+  c.targets.resize(2);
+  for (int y = 0; y < 12; ++y) c.targets[1].push_back(c.index(5, y, 5));
+  const auto mesh = std::make_shared<track_mesh>(c.size);
+  mesh->targets = {0};
+  add_sphere(*mesh, {6.5f, 6, 5}, 4.2f, 2, {mark::stop, 0, 0, 0});
+  add_sphere(*mesh, {8, 5, 3}, 1.5f, 2, {mark::exclude, 0, 0, 0});
+  mesh->add_sheet(7.3f, {1u << mark::first_include, 0, 0, 0});
+  const std::size_t first = mesh->vertices.size() / 3;
+  add_sphere(*mesh, {6, 6, 6}, 2.2f, 2, {0, 1, 0, 0});
+  mesh->add_sheet(8.1f, {0, 0, 0, 1});
+  mesh->list_cells();
+  for (std::size_t i = 0; i < c.seeds.size(); i += 2)
+    for (std::size_t d = 0; d < 3; ++d) c.seeds[i].position[d] = mesh->vertices[3 * (first + 5 * i) + d];
+  c.mesh = mesh;
   return c;
 }
 

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "kernels/track/tracker.hpp"
+#include "tests/track/reference/track_meshes.hpp"
 
 namespace voxherd::track {
 
@@ -47,6 +49,7 @@ struct track_case {
   std::vector<voxel_info> mask_voxels;  ///< its voxels
   std::vector<packed_fibre> fibres;
   std::vector<seed> seeds;
+  std::shared_ptr<const track_mesh> mesh;  ///< null: no surfaces
 
  private:
   std::vector<std::int32_t> matrix_columns_;
@@ -77,5 +80,9 @@ track_case bent_case_with_conditions(int combination);
 /// Whether the parts of its matrix that are drawn with the counts are those that are drawn alone, and the counts those
 /// that are drawn without them.
 void expect_parts_drawn_with_counts(const device& d, track_case c);
+
+/// bent_case() with surfaces: to stop at, to exclude, to include, to walk through once, and a target; half of the seeds
+/// are vertices.
+track_case bent_case_with_surfaces();
 
 }  // namespace voxherd::track

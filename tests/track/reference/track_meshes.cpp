@@ -41,6 +41,39 @@ surface_view track_mesh::view() const {
   return host_surfaces(in);
 }
 
+namespace {
+
+using mesh_point = std::array<double, 3>;
+
+double volume(const mesh_point& a, const mesh_point& b, const mesh_point& c, const mesh_point& d) {
+  const auto part = [&](std::size_t i, std::size_t j, std::size_t k) {
+    return (b[i] - a[i]) * ((c[j] - a[j]) * (d[k] - a[k]) - (c[k] - a[k]) * (d[j] - a[j]));
+  };
+  return part(0, 1, 2) + part(1, 2, 0) + part(2, 0, 1);
+}
+
+}  // namespace
+
+crossed_surfaces find_crossed(const track_mesh& mesh, const mesh_point& from, const mesh_point& to) {
+  crossed_surfaces crossed;
+  for (const surface_triangle& t : mesh.triangles) {
+    std::array<mesh_point, 3> c{};
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t d = 0; d < 3; ++d) c[i][d] = static_cast<double>(mesh.vertices[3 * t.corner[i] + d]);
+    if (volume(c[0], c[1], c[2], from) * volume(c[0], c[1], c[2], to) > 0) continue;
+    const std::array<double, 3> sides = {volume(from, to, c[0], c[1]), volume(from, to, c[1], c[2]),
+                                         volume(from, to, c[2], c[0])};
+    if (*std::min_element(sides.begin(), sides.end()) < 0 && *std::max_element(sides.begin(), sides.end()) > 0)
+      continue;
+    const surface_use& use = mesh.uses[t.surface];
+    crossed.marks |= use.marks;
+    crossed.exits |= use.exits;
+    crossed.targets.insert(crossed.targets.end(), mesh.targets.begin() + use.first_target,
+                           mesh.targets.begin() + use.end_target);
+  }
+  return crossed;
+}
+
 void add_cube(track_mesh& mesh, float low, float high, const surface_use& use) {
   std::vector<std::array<float, 3>> points;
   for (int i = 0; i < 8; ++i)

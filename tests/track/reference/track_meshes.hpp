@@ -32,6 +32,14 @@ struct track_mesh {
   surface_view view() const;
 };
 
+/// What a step crosses, by the volumes of tetrahedra in double precision.
+struct crossed_surfaces {
+  std::uint32_t marks = 0, exits = 0;
+  std::vector<std::uint32_t> targets;
+};
+crossed_surfaces find_crossed(const track_mesh& mesh, const std::array<double, 3>& from,
+                              const std::array<double, 3>& to);
+
 /// A cube, 12 triangles.
 void add_cube(track_mesh& mesh, float low, float high, const surface_use& use);
 /// An octahedron whose triangles are cut into four `cuts` times, on a sphere; coordinates are multiples of 1/1024.

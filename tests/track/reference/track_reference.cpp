@@ -218,6 +218,7 @@ class drawing {
     std::optional<vector> travel;
     if (half == 1 && first_) travel = negative(*first_);
     std::map<cell, vector> cells;
+    std::uint32_t exits = 0;
     vector p = start_;
     for (std::size_t n = 0; n < static_cast<std::size_t>(c_.how.max_points); ++n) {
       if (n > 0 && (at(h.points.back()).marks & mark::inside) == 0) return;
@@ -227,18 +228,23 @@ class drawing {
         if (cells.count(here) > 0 && product(cells[here], *travel) < 0) return;
         cells[here] = *travel;
       }
+      const vector q = seed_point(p, n);
+      const voxel_info here = masks_at(q);
+      const crossed_surfaces crossed =
+          n == 0 || !c_.mesh ? crossed_surfaces() : find_crossed(*c_.mesh, h.seed_points.back(), q);
+      const std::uint32_t marks = here.marks | crossed.marks;
       h.points.push_back(p);
-      h.seed_points.push_back(seed_point(p, n));
-      const voxel_info here = masks_at(h.seed_points.back());
-      test_masks(here.marks, n == 0, h);
-      if (has_left_a_mask(h.seed_points)) {
+      h.seed_points.push_back(q);
+      test_masks(marks, n == 0, h);
+      if (has_left_a_mask(h.seed_points) || (exits & crossed.exits) != 0) {
         h.points.pop_back();
         h.seed_points.pop_back();
         return;
       }
+      exits |= crossed.exits;
       const std::uint32_t region = here.marks >> mark::region;
       if (n > 0 && region != 0 && region != from_.region) h.other_region = true;
-      if (n > (c_.how.ignore_first_step ? 1 : 0) && (here.marks & mark::stop) != 0) return;
+      if (n > (c_.how.ignore_first_step ? 1 : 0) && (marks & mark::stop) != 0) return;
       if ((at(p).marks & mark::inside) == 0) return;
       const auto fibres = draw_fibres(p, half, 0, n);
       if (!fibres) return;
@@ -293,6 +299,8 @@ class reference_counter {
       const std::size_t v = c_.index(static_cast<int>(std::lround(p[0])), static_cast<int>(std::lround(p[1])),
                                      static_cast<int>(std::lround(p[2])));
       if (n > 0) add_hits(v, n);
+      if (n > 0 && c_.mesh)
+        for (const std::uint32_t target : find_crossed(*c_.mesh, h.seed_points[n - 1], p).targets) hit(target, n);
       if (!visited_.insert(v).second) continue;
       ++sums_.density[v], sums_.length[v] += n;
       if (n > 0) add_direction(v, h.points, n);
@@ -313,8 +321,11 @@ class reference_counter {
     if (region != 0 && region != own_ && c_.regions > 0) columns.push_back(region - 1);
     for (std::uint32_t t = 0; t < c_.targets.size(); ++t)
       if (std::count(c_.targets[t].begin(), c_.targets[t].end(), v) > 0) columns.push_back(t);
-    for (const std::uint32_t column : columns)
-      if (reached_.insert(column).second) ++sums_.hits[row_ + column], sums_.hit_length[row_ + column] += n;
+    for (const std::uint32_t column : columns) hit(column, n);
+  }
+
+  void hit(std::uint32_t column, std::size_t n) {
+    if (reached_.insert(column).second) ++sums_.hits[row_ + column], sums_.hit_length[row_ + column] += n;
   }
 
   /// Products of the components of the step to point n, in the kernel's integers.

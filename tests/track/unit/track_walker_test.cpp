@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
 #include <numeric>
 
@@ -172,6 +174,31 @@ TEST(TrackWalker, MasksNotToLeaveEndHalvesAsInTheReference) {
   expect_all_close(found, count_reference(c, 60));
   c.exits.clear();
   EXPECT_GT(count_on_cpu(c, 60, 100, 1).walked, found.walked);
+}
+
+TEST(TrackWalker, SurfacesAreMasksAndTargetsAsInTheReference) {
+  track_case c = bent_case_with_surfaces();
+  const case_counts found = count_on_cpu(c, 60, 100, 2), expected = count_reference(c, 60);
+  expect_close(found.density, expected.density);
+  expect_close(found.length, expected.length);
+  expect_close(found.accepted, expected.accepted);
+  expect_close(found.hits, expected.hits);
+  expect_close(found.hit_length, expected.hit_length);
+  EXPECT_GT(*std::max_element(found.hits.begin(), found.hits.end()), 20u);
+  c.mesh = nullptr;
+  EXPECT_NE(count_on_cpu(c, 60, 100, 2).accepted, found.accepted);
+}
+
+TEST(TrackWalker, EverySurfaceChangesTheStreamlines) {
+  const track_case all = bent_case_with_surfaces();
+  const case_counts with_all = count_on_cpu(all, 60, 100, 2);
+  for (std::size_t surface = 0; surface < all.mesh->uses.size(); ++surface) {
+    track_case c = all;
+    const auto without = std::make_shared<track_mesh>(*all.mesh);
+    without->uses[surface] = {};
+    c.mesh = without;
+    EXPECT_FALSE(count_on_cpu(c, 60, 100, 2) == with_all) << surface;
+  }
 }
 
 TEST(TrackWalker, TheFirstStepAndFibreAreThoseOfTheReference) {

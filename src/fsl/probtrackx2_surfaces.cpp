@@ -1,0 +1,102 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <span>
+
+#include "src/export/dot_folder.hpp"
+#include "src/fsl/probtrackx2.hpp"
+#include "src/io/surfaces/surfaces.hpp"
+
+namespace voxherd {
+
+namespace {
+
+/// A surface with a value per vertex in FreeSurfer's text format, with FSL's digits.
+std::string surface_text(const surface& mesh, const std::vector<double>& values) {
+  std::string text = fmt::format("#!ascii from CsvMesh\n{} {}\n", mesh.points_mm.size(), mesh.triangles.size());
+  const auto out = std::back_inserter(text);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    fmt::format_to(out, "{:.6g} {:.6g} {:.6g} {:.6g}\n", mesh.points_mm[i][0], mesh.points_mm[i][1],
+                   mesh.points_mm[i][2], values[i]);
+  for (const auto& t : mesh.triangles) fmt::format_to(out, "{} {} {} 0\n", t[0], t[1], t[2]);
+  return text;
+}
+
+std::string base_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+/// A map of the result on the voxels of one file of the seeds.
+void add_volume_part(const result_volumes& result, const std::string& map, const std::string& name,
+                     const std::vector<std::uint64_t>& voxels, export_plan& plan) {
+  plan.images.push_back(map_image(result, map, name + ".nii.gz"));
+  const auto all = plan.images.back().make;
+  plan.images.back().make = [all, voxels](const result_volumes& r, const volume_sink& sink) {
+    all(r, [&](std::span<const float> values) {
+      std::vector<float> part(values.size());
+      for (const std::uint64_t v : voxels) part[v] = values[v];
+      sink(part);
+    });
+  };
+}
+
+}  // namespace
+
+seed_rows::seed_rows(const std::vector<constant>& constants) {
+  const auto find = [&](const char* name) -> std::vector<double> {
+    for (const constant& c : constants)
+      if (c.group == "seeds" && c.name == name) return c.values;
+    return {};
+  };
+  roi = find("roi"), place = find("place"), hits = find("hits"), mean_length_mm = find("mean_length_mm");
+}
+
+double seed_rows::value(std::size_t row, std::size_t target, std::size_t targets, bool distance_corrected) const {
+  const std::size_t i = row * targets + target;
+  return hits[i] * (distance_corrected ? mean_length_mm[i] : 1);
+}
+
+void write_surface_counts(const std::string& matrix, const std::vector<std::string>& surfaces, const std::string& name,
+                          bool distance_corrected) {
+  const result_reader result(matrix);
+  const sparse_matrix m(result);
+  const auto find = [&](const char* wanted) {
+    const auto& all = result.constants();
+    return std::find_if(all.begin(), all.end(), [&](const constant& c) { return c.name == wanted; })->values;
+  };
+  const std::vector<double> roi = find("column_roi"), place = find("column_place");
+  for (std::size_t f = 0; f < surfaces.size(); ++f) {
+    surface mesh = read_surface(surfaces[f]);
+    std::vector<double> sums(mesh.points_mm.size());
+    for (std::size_t i = 0; i < m.column.size(); ++i)
+      if (roi[m.column[i]] == static_cast<double>(f))
+        sums[static_cast<std::size_t>(place[m.column[i]])] +=
+            distance_corrected ? m.length_sum[i] : static_cast<double>(m.count[i]);
+    mesh.values.assign(sums.begin(), sums.end());
+    write_surface(fmt::format("{}{}.gii", name, surfaces.size() == 1 ? "" : std::to_string(f + 1)), mesh);
+  }
+}
+
+void add_surface_targets(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {
+  const seed_rows rows(result.result().constants());
+  const std::size_t targets = wanted.targets.size();
+  for (std::size_t f = 0; f < wanted.seed_files.size(); ++f) {
+    const auto& file = wanted.seed_files[f];
+    const std::string prefix = wanted.seed_files.size() == 1 ? "seeds_to_" : fmt::format("seeds_{}_to_", f);
+    if (!file.is_surface) {
+      for (const std::string& name : wanted.targets)
+        add_volume_part(result, "seeds_to_" + name, prefix + name, file.voxels, plan);
+      continue;
+    }
+    const surface mesh = read_surface(file.path);
+    for (std::size_t t = 0; t < targets; ++t) {
+      std::vector<double> values(mesh.points_mm.size());
+      for (std::size_t i = 0; i < rows.roi.size(); ++i)
+        if (rows.roi[i] == static_cast<double>(f))
+          values[static_cast<std::size_t>(rows.place[i])] = rows.value(i, t, targets, wanted.distance_corrected);
+      plan.texts.push_back({prefix + base_name(wanted.target_files[t]) + ".asc", surface_text(mesh, values)});
+    }
+  }
+}
+
+}  // namespace voxherd
