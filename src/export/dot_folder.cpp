@@ -217,7 +217,7 @@ void write_matrix_folder(const export_settings& settings, const dot_values& want
   if ((number == 2 || has_own_columns(result, columns, size)) &&
       !write_places(settings, "tract_space_coords_for_" + name, result, "column_", columns, extents))
     write_voxels(settings, "tract_space_coords_for_" + name, columns, extents, false);
-  if (number == 2) write_lookup(settings, result, columns, size);
+  if (number == 2 && find_optional(result, "column_roi") == nullptr) write_lookup(settings, result, columns, size);
   spdlog::info("{}: {} in {} x {} places", settings.out, counted(m.count.size(), "value"), rows, columns.size());
 }
 

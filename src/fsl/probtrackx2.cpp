@@ -35,6 +35,7 @@ struct probtrackx2_request : track_request {
   bool simple = false;  ///< the seeds are voxels, listed in a text file
   bool matrix_of_seeds = false, matrix_of_mask = false, matrix_of_pairs = false;  ///< FSL's matrices 1, 2, 3
   std::string mask2, mask3, columns3;  ///< masks of the matrices 2 and 3; "" for none
+  std::string counted_surface;         ///< whose vertices count streamlines, or a list of them; "" for none
   double min_length1_mm = 0, min_length3_mm = 0;
   std::int32_t points = 2000;              ///< points of both halves together
   float min_cosine = 0.2f;                 ///< between two steps
@@ -60,6 +61,8 @@ void check_probtrackx2(const probtrackx2_request& r, const given_options&) {
   if (r.target_densities && r.distance_corrected)
     option::refuse("probtrackx2: --otargetpaths has no --pd; run the command without --pd for its densities");
   if (r.saved_paths && !r.paths.empty()) option::refuse("probtrackx2: give --savepaths or --paths, not both");
+  if (!r.counted_surface.empty() && (r.matrix_of_mask || r.simple))
+    option::refuse("probtrackx2: --fopd has no --omatrix2 and --simple; run the command for each");
   if (r.matrix_of_mask != !r.mask2.empty()) option::refuse("probtrackx2: give --omatrix2 and --target2 together");
   if (r.matrix_of_pairs != !r.mask3.empty()) option::refuse("probtrackx2: give --omatrix3 and --target3 together");
   if (!r.matrix_of_pairs && !r.columns3.empty())
@@ -133,6 +136,10 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
                 &T::matrix_of_pairs,
                 {"write the matrix of pairs of voxels of --target3 that streamlines connect: fdt_matrix3.dot"}},
                {"target3", &T::mask3, text_kind::file, {"mask of the rows and columns of --omatrix3"}},
+               {"fopd",
+                &T::counted_surface,
+                text_kind::file,
+                {"surface, or a list of them, whose vertices count streamlines: NAME_alt.gii"}},
                {"lrtarget3",
                 &T::columns3,
                 text_kind::file,
@@ -201,6 +208,17 @@ void add_matrices(const probtrackx2_request& request, const std::string& folder,
   if (request.matrix_of_mask) {
     r.matrix2 = matrix_file(folder, 2);
     r.target2 = find_mask_file(request.mask2, "target2");
+    std::error_code none;
+    if (!is_nifti_name(r.target2) && fs::is_regular_file(r.target2, none))
+      throw failure(exit_status::bad_data, fmt::format("--target2 {}: expected one image", printable(r.target2)));
+  }
+  if (!request.counted_surface.empty()) {
+    r.matrix2 = folder + "/voxherd_surface_paths.h5";
+    r.target2 = request.counted_surface;
+    for (const std::string& path : find_mask_files({r.target2}, "fopd"))
+      if (!is_surface_mask(path))
+        option::refuse(
+            fmt::format("probtrackx2: --fopd {}: is no surface; multiply the density by it", printable(path)));
   }
   if (request.matrix_of_pairs) {
     r.matrix3 = matrix_file(folder, 3);
@@ -315,7 +333,11 @@ void write_folder(session& s, const probtrackx2_request& request, const track_re
     return plan_probtrackx2_folder(result, wanted);
   });
   s.on_root([&] {
-    for (const std::string& matrix : {track.matrix1, track.matrix2, track.matrix3}) {
+    const bool has_counts = !request.counted_surface.empty();
+    if (has_counts)
+      write_surface_counts(track.matrix2, find_mask_files({track.target2}, "fopd"),
+                           fmt::format("{}/{}_alt", folder, request.file_name), request.distance_corrected);
+    for (const std::string& matrix : {track.matrix1, has_counts ? std::string() : track.matrix2, track.matrix3}) {
       settings.result = matrix;
       if (!matrix.empty() && !request.simple)
         write_matrix_folder(settings, {request.distance_corrected, request.mean_lengths});

@@ -48,6 +48,11 @@ struct seed_rows {
 /// those of images as images.
 void add_surface_targets(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan);
 
+/// NAME.gii, or NAME1.gii, NAME2.gii, ...: how many streamlines reach each vertex of the surfaces that are the columns
+/// of `matrix`; with distance correction the sum of their lengths. On one process. Throws failure.
+void write_surface_counts(const std::string& matrix, const std::vector<std::string>& surfaces, const std::string& name,
+                          bool distance_corrected);
+
 /// The files of probtrackx2: waytotal, the density, its mean lengths, the matrix of a network, and what `wanted` names.
 /// `result`: of track.
 export_plan plan_probtrackx2_folder(const result_volumes& result, const probtrackx2_outputs& wanted);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <span>
 
+#include "src/export/dot_folder.hpp"
 #include "src/fsl/probtrackx2.hpp"
 #include "src/io/surfaces/surfaces.hpp"
 
@@ -53,6 +54,27 @@ seed_rows::seed_rows(const std::vector<constant>& constants) {
 double seed_rows::value(std::size_t row, std::size_t target, std::size_t targets, bool distance_corrected) const {
   const std::size_t i = row * targets + target;
   return hits[i] * (distance_corrected ? mean_length_mm[i] : 1);
+}
+
+void write_surface_counts(const std::string& matrix, const std::vector<std::string>& surfaces, const std::string& name,
+                          bool distance_corrected) {
+  const result_reader result(matrix);
+  const sparse_matrix m(result);
+  const auto find = [&](const char* wanted) {
+    const auto& all = result.constants();
+    return std::find_if(all.begin(), all.end(), [&](const constant& c) { return c.name == wanted; })->values;
+  };
+  const std::vector<double> roi = find("column_roi"), place = find("column_place");
+  for (std::size_t f = 0; f < surfaces.size(); ++f) {
+    surface mesh = read_surface(surfaces[f]);
+    std::vector<double> sums(mesh.points_mm.size());
+    for (std::size_t i = 0; i < m.column.size(); ++i)
+      if (roi[m.column[i]] == static_cast<double>(f))
+        sums[static_cast<std::size_t>(place[m.column[i]])] +=
+            distance_corrected ? m.length_sum[i] : static_cast<double>(m.count[i]);
+    mesh.values.assign(sums.begin(), sums.end());
+    write_surface(fmt::format("{}{}.gii", name, surfaces.size() == 1 ? "" : std::to_string(f + 1)), mesh);
+  }
 }
 
 void add_surface_targets(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {

@@ -23,8 +23,7 @@ struct flag {
   std::string_view ours;
 };
 
-constexpr std::string_view no_surfaces = "surfaces are not supported", no_matrix4 = "matrix 4 is not available",
-                           hidden = "voxherd track has no such choice";
+constexpr std::string_view no_matrix4 = "matrix 4 is not available", hidden = "voxherd track has no such choice";
 
 // clang-format off
 constexpr flag flags[] = {
@@ -76,14 +75,14 @@ constexpr flag flags[] = {
   {"--verbose", "-V", meaning::no_difference_value, ""},
   {"--meshspace", "", meaning::value, "--mesh-space"},
   {"--simple", "", meaning::given, "--simple"},
-  {"--fopd", "", meaning::unsupported, "it counts on surfaces; for a mask, multiply the density by it"},
+  {"--fopd", "", meaning::value, "--fopd"},
   {"--savepaths", "", meaning::given, "--savepaths"},
   {"--s2tastext", "", meaning::given, "--s2tastext"},
   {"--otargetpaths", "", meaning::given, "--otargetpaths"},
   {"--omatrix4", "", meaning::unsupported, no_matrix4},
   {"--target4", "", meaning::unsupported, no_matrix4},
   {"--colmask4", "", meaning::unsupported, no_matrix4},
-  {"--closestvertex", "", meaning::unsupported, no_surfaces},
+  {"--closestvertex", "", meaning::unsupported, "a crossed triangle reaches all of its active corners"},
   {"--noprobinterpol", "", meaning::unsupported, hidden},
   {"--prefdir", "", meaning::unsupported, hidden},
   {"--locfibchoice", "", meaning::unsupported, hidden},

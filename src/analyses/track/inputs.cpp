@@ -8,6 +8,7 @@
 
 #include "core/text.hpp"
 #include "src/analyses/track/places.hpp"
+#include "src/analyses/track/surface_seeds.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/label_image.hpp"
@@ -42,14 +43,6 @@ void set_marks(const std::vector<std::string>& paths, const char* option, std::u
   }
 }
 
-track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t region) {
-  const auto at = [](std::uint64_t n) { return static_cast<float>(n); };
-  const auto& n = grid.size;
-  return {{at(voxel % n[0]), at(voxel / n[0] % n[1]), at(voxel / (n[0] * n[1]))},
-          static_cast<std::uint32_t>(voxel),
-          region};
-}
-
 /// Keeps streamlines out of the voxels outside a mask.
 void apply_mask(const std::string& path, const fsl_grid& grid, track_inputs& in) {
   in.provenance["mask"] = fingerprint(path);
@@ -77,103 +70,11 @@ label_image read_regions(const std::vector<std::string>& paths, const fsl_grid& 
   return all;
 }
 
-/// Makes the active vertices of a surface seeds, also those outside the samples. `before`: vertices of the surfaces
-/// before it in the list, which key the random numbers beyond those of the voxels. Returns whether any is in the
-/// samples.
-bool add_vertex_seeds(std::size_t surface, std::uint32_t file, std::uint32_t region, std::uint64_t before,
-                      track_inputs& in) {
-  const surface_masks::file& mesh = in.surfaces.files()[surface];
-  const fsl_grid& grid = in.space.grid;
-  const grid_space space(grid);
-  bool any = false;
-  for (std::uint32_t i = 0; i < mesh.vertices; ++i) {
-    const std::size_t vertex = mesh.first_vertex + i;
-    if (!in.surfaces.is_active(vertex)) continue;
-    const vector3 position = in.surfaces.position(vertex);
-    const std::array<float, 3> p = to_float(position);
-    in.seeds.push_back({{p[0], p[1], p[2]}, static_cast<std::uint32_t>(grid.voxel_count() + before + i), region});
-    in.seed_places.push_back({file, i, static_cast<std::uint32_t>(vertex), to_float(space.to_world(position))});
-    const auto voxel = find_voxel(grid, position);
-    any = any || (voxel && in.has_samples(*voxel));
-  }
-  return any;
-}
-
-/// Seeds of a list with surfaces, in its order. `owner`: number of the image, from 1, that already has the voxel.
-class listed_seeds {
- public:
-  listed_seeds(const std::vector<std::string>& paths, bool network, track_inputs& in)
-      : paths_(paths), network_(network), in_(in), owner_(in.space.grid.voxel_count()), world_(in.space.grid) {}
-
-  void add(std::size_t i, mesh_space meshes) {
-    const std::uint32_t region = network_ ? static_cast<std::uint32_t>(i) + 1 : 0;
-    is_surface_mask(paths_[i]) ? add_surface(i, region, meshes) : add_image(i, region);
-    if (network_) in_.labels.push_back(static_cast<std::int64_t>(i) + 1);
-  }
-
-  void finish() const {
-    if (!any_samples_)
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}, ...: none of the {} seeds has samples; do they belong to this subject?",
-                                printable(paths_.front()), in_.seeds.size()));
-    in_.configuration["seed_surfaces"] = describe_list(paths_, sizes_, in_.surfaces);
-  }
-
- private:
-  void add_surface(std::size_t i, std::uint32_t region, mesh_space meshes) {
-    if (std::count(paths_.begin(), paths_.end(), paths_[i]) > 1)
-      throw failure(exit_status::usage, fmt::format("the seeds have the surface {} twice", printable(paths_[i])));
-    const std::size_t surface = in_.surfaces.add(paths_[i], meshes, in_.space.grid);
-    in_.surfaces.use(surface).marks |= region << mark::region;
-    any_samples_ |= add_vertex_seeds(surface, static_cast<std::uint32_t>(i), region, vertices_, in_);
-    sizes_.push_back(in_.surfaces.files()[surface].vertices);
-    vertices_ += sizes_.back();
-  }
-
-  void add_image(std::size_t i, std::uint32_t region) {
-    const auto number = static_cast<std::uint32_t>(i);
-    std::uint32_t place = 0;
-    for (const std::uint64_t v : read_labels(paths_[i], in_.space.grid, label_kind::mask).voxels_with({})) {
-      const vector3 position_mm = world_.to_world(voxel_position(in_.space.grid, v));
-      const list_place here = {number, place++, list_place::no_vertex, to_float(position_mm)};
-      if (owner_[v] != 0 && network_)
-        throw failure(exit_status::bad_data,
-                      fmt::format("--connectome: {} and {} overlap; remove the overlap from one of them",
-                                  printable(paths_[owner_[v] - 1]), printable(paths_[i])));
-      if (owner_[v] != 0) continue;
-      owner_[v] = number + 1;
-      in_.voxels[v].marks |= region << mark::region;
-      if (!in_.has_samples(v)) continue;
-      any_samples_ = true;
-      in_.seeds.push_back(seed_at(in_.space.grid, v, region));
-      in_.seed_places.push_back(here);
-    }
-    sizes_.push_back(place);
-  }
-
-  const std::vector<std::string>& paths_;
-  bool network_, any_samples_ = false;
-  track_inputs& in_;
-  std::vector<std::uint32_t> owner_;
-  grid_space world_;
-  std::vector<std::uint64_t> sizes_;  ///< vertices or voxels of each file
-  std::uint64_t vertices_ = 0;
-};
-
-void read_listed_seeds(const std::vector<std::string>& paths, bool network, mesh_space meshes, track_inputs& in) {
-  if (network && paths.size() < 2)
-    throw failure(exit_status::usage, fmt::format("--connectome {}: is one surface, expected at least two masks",
-                                                  printable(paths.front())));
-  listed_seeds list(paths, network, in);
-  for (std::size_t i = 0; i < paths.size(); ++i) list.add(i, meshes);
-  list.finish();
-}
-
 /// Surfaces whose vertices are columns of a matrix.
 void add_column_surfaces(const track_request& request, track_inputs& in) {
   if (!request.matrix1.empty() && !in.seed_places.empty()) in.surfaces.need_columns();
-  for (auto [mask, option] :
-       {std::pair(&request.target3, "target3"), std::pair(&request.target3_columns, "target3-columns")}) {
+  for (auto [mask, option] : {std::pair(&request.target2, "target2"), std::pair(&request.target3, "target3"),
+                              std::pair(&request.target3_columns, "target3-columns")}) {
     if (mask->empty()) continue;
     for (const std::string& path : find_mask_files({*mask}, option)) {
       if (!is_surface_mask(path)) continue;
@@ -189,7 +90,7 @@ void read_seeds(const track_request& request, const fsl_grid& grid, track_inputs
   const std::vector<std::string>& paths = network ? request.connectome : request.seed_image;
   for (std::size_t i = 0; i < paths.size(); ++i)
     in.provenance[input_name(paths, network ? "connectome" : "seed-image", i)] = fingerprint(paths[i]);
-  if (!request.seeds_are_voxels && has_surfaces(paths)) return read_listed_seeds(paths, network, request.meshes, in);
+  if (!request.seeds_are_voxels && has_surfaces(paths)) return read_listed_seeds(request, in);
   const label_image image =
       request.seeds_are_voxels ? read_voxel_list(paths.front(), grid) : read_regions(paths, grid, network);
   const std::string& path = image.path;

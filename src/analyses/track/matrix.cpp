@@ -1,11 +1,14 @@
 #include "src/analyses/track/matrix.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "kernels/portable/output_rows.hpp"
+#include "src/analyses/track/places.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/label_image.hpp"
@@ -203,6 +206,27 @@ seed_matrix make_listed_matrix(int number, const std::string& file, const std::v
   return m;
 }
 
+seed_matrix make_target_columns(int number, const std::string& file, const std::string& name, const char* option,
+                                track_inputs& in) {
+  const std::vector<std::string> masks = find_mask_files({name}, option);
+  if (masks.size() == 1 && !is_surface_mask(masks.front())) {
+    in.provenance[option] = fingerprint(masks.front());
+    return make_mask_matrix(number, file, masks.front());
+  }
+  in.provenance[option] = fingerprint(masks);
+  seed_matrix m = make_listed_matrix(number, file, masks, in);
+  if (!has_surfaces(masks)) {
+    m.places.clear();
+    return m;
+  }
+  std::vector<std::uint64_t> sizes(masks.size());
+  for (const list_place& p : m.places) sizes[p.file] = std::max<std::uint64_t>(sizes[p.file], p.place + 1);
+  for (std::size_t i = 0; i < masks.size(); ++i)
+    if (is_surface_mask(masks[i])) sizes[i] = in.surfaces.files()[in.surfaces.find(masks[i])].vertices;
+  in.configuration[fmt::format("{}_surfaces", option)] = describe_list(masks, sizes, in.surfaces);
+  return m;
+}
+
 void number_columns(seed_matrix& m, const track_inputs& in) {
   m.column.assign(m.grid.voxel_count(), -1);
   for (std::size_t i = 0; i < m.voxels.size(); ++i)
@@ -262,10 +286,7 @@ std::vector<seed_matrix> make_seed_matrices(const session& s, const track_reques
   if (request.densities_by_seed) {
     all.push_back(make_density_matrix(2, request.matrix2, in));
   } else if (!request.matrix2.empty()) {
-    s.agree([&] {
-      all.push_back(make_mask_matrix(2, request.matrix2, request.target2));
-      in.provenance["target2"] = fingerprint(request.target2);
-    });
+    s.agree([&] { all.push_back(make_target_columns(2, request.matrix2, request.target2, "target2", in)); });
   }
   for (seed_matrix& m : all) number_columns(m, in);
   return all;

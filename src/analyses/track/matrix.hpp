@@ -36,6 +36,9 @@ seed_matrix make_mask_matrix(int number, const std::string& file, const std::str
 /// A matrix whose columns are the voxels and vertices of a list with surfaces, which the inputs have.
 seed_matrix make_listed_matrix(int number, const std::string& file, const std::vector<std::string>& masks,
                                const track_inputs& in);
+/// The columns of --target2 or --target3: of one mask, or of a list of images and surfaces.
+seed_matrix make_target_columns(int number, const std::string& file, const std::string& name, const char* option,
+                                track_inputs& in);
 /// Fills `column` from `voxels`, and `vertex_column` from `places`.
 void number_columns(seed_matrix& matrix, const track_inputs& in);
 /// Steps of a length, rounded up.

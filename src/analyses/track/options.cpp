@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "src/analyses/track/places.hpp"
+#include "src/analyses/track/surface_masks.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/grid_space.hpp"
 
@@ -54,6 +55,9 @@ const option_table<track_request>& drawing_options() {
       {"mesh-space", &T::meshes, {{"caret", mesh_space::caret}, {"freesurfer", mesh_space::freesurfer},
                                   {"first", mesh_space::first}, {"vox", mesh_space::vox}},
        {.text = "coordinates of surfaces: mm of the world (caret), or another of FSL's --meshspace"}},
+      {"surface-values", &T::surface_values, text_kind::file,
+       {.text = "values per vertex (.func.gii, .shape.gii, .label.gii), one file for each surface of seeds: vertices with 0 are no seeds",
+        .many = true}},
       {"connectome", &T::connectome, text_kind::file,
        {.text = "parcellation, or several masks, whose voxels are seeds; matrices between its regions are written",
         .many = true}},
@@ -141,12 +145,12 @@ const option_table<track_request>& acceptance_options() {
       {"matrix2", &T::matrix2, text_kind::file,
        {.text = "also write the sparse matrix of seed voxels by the voxels of --target2 to FILE (.h5)",
         .needs = "target2"}},
-      {"target2", &T::target2, text_kind::file, {.text = "mask whose voxels, on its own grid, are the columns of --matrix2",
+      {"target2", &T::target2, text_kind::file, {.text = "mask whose voxels, on its own grid, are the columns of --matrix2; or surfaces: their vertices",
         .needs = "matrix2"}},
       {"matrix3", &T::matrix3, text_kind::file,
        {.text = "also write the sparse matrix of the pairs of voxels of --target3 that streamlines connect to FILE (.h5)",
         .needs = "target3"}},
-      {"target3", &T::target3, text_kind::file, {.text = "mask whose voxels, on its own grid, are rows and columns of --matrix3",
+      {"target3", &T::target3, text_kind::file, {.text = "mask whose voxels, on its own grid, are rows and columns of --matrix3; or surfaces: their vertices",
         .needs = "matrix3"}},
       {"target3-columns", &T::target3_columns, text_kind::file,
        {.text = "another mask whose voxels, on its own grid, are the columns of --matrix3", .needs = "matrix3", .paper = true}},
@@ -169,8 +173,8 @@ namespace {
 
 /// Before samples are read, which takes long: throws failure if one of the other inputs cannot be opened.
 void open_all(const track_request& r) {
-  for (const auto* paths :
-       {&r.seed_image, &r.connectome, &r.excludes, &r.stop, &r.walk_through_stop, &r.includes, &r.targets})
+  for (const auto* paths : {&r.seed_image, &r.connectome, &r.excludes, &r.stop, &r.walk_through_stop, &r.includes,
+                            &r.targets, &r.surface_values})
     for (const std::string& path : *paths) (void)input_file(path);
   for (const std::string* path :
        {&r.mask, &r.reference, &r.transform, &r.region_names, &r.target2, &r.target3, &r.target3_columns})
@@ -206,6 +210,9 @@ track_request with_mask_files(const track_request& request) {
                     r.walk_through_stop.size(), track::max_exit_masks));
   if (r.ordered && r.includes.size() < 2)
     refuse(fmt::format("--ordered has no meaning with {} --include; give at least two", r.includes.size()));
+  const std::vector<std::string>& seeds = r.connectome.empty() ? r.seed_image : r.connectome;
+  if (!r.surface_values.empty() && (r.seeds_are_voxels || !has_surfaces(seeds)))
+    refuse("--surface-values has no meaning without surfaces as seeds");
   open_all(r);
   return r;
 }

@@ -9,8 +9,6 @@
 
 #include "core/failure.hpp"
 #include "mpi/result/result_reader.hpp"
-#include "src/analyses/track/places.hpp"
-#include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 
 namespace voxherd {
@@ -277,37 +275,12 @@ void add_up(const session& s, std::size_t rows, int threads, pair_sums& sums) {
 
 }  // namespace
 
-namespace {
-
-/// Of one mask, or of a list of images and surfaces.
-seed_matrix make_target3(const std::string& file, const std::string& name, const char* option, track_inputs& in) {
-  const std::vector<std::string> masks = find_mask_files({name}, option);
-  if (masks.size() == 1 && !is_surface_mask(masks.front())) {
-    in.provenance[option] = fingerprint(masks.front());
-    return make_mask_matrix(3, file, masks.front());
-  }
-  in.provenance[option] = fingerprint(masks);
-  seed_matrix m = make_listed_matrix(3, file, masks, in);
-  if (!has_surfaces(masks)) {
-    m.places.clear();
-    return m;
-  }
-  std::vector<std::uint64_t> sizes(masks.size());
-  for (const list_place& p : m.places) sizes[p.file] = std::max<std::uint64_t>(sizes[p.file], p.place + 1);
-  for (std::size_t i = 0; i < masks.size(); ++i)
-    if (is_surface_mask(masks[i])) sizes[i] = in.surfaces.files()[in.surfaces.find(masks[i])].vertices;
-  in.configuration[fmt::format("{}_surfaces", option)] = describe_list(masks, sizes, in.surfaces);
-  return m;
-}
-
-}  // namespace
-
 pair_matrix make_pair_matrix(const session& s, const track_request& request, track_inputs& in) {
   pair_matrix m;
   s.agree([&] {
-    m.rows = make_target3(request.matrix3, request.target3, "target3", in);
+    m.rows = make_target_columns(3, request.matrix3, request.target3, "target3", in);
     if (request.target3_columns.empty()) return;
-    m.columns = make_target3(request.matrix3, request.target3_columns, "target3-columns", in);
+    m.columns = make_target_columns(3, request.matrix3, request.target3_columns, "target3-columns", in);
     number_columns(m.columns, in);
   });
   number_columns(m.rows, in);

@@ -177,6 +177,27 @@ class Seeds(SurfaceJobs):
         np.testing.assert_array_equal(constants(matrix, "points")["count"], [20] * 3)
         self.assertNotIn("column_roi", constants(matrix, "matrix"))
 
+    def test_values_choose_the_vertices_of_seeds(self):
+        import nibabel
+        points, triangles = sheet(8., cell=1.5, first=-1.5)
+        values = ((points[:, 1] == 3) & (points[:, 2] == 3)).astype(np.float32)
+        file = self.path("one.func.gii")
+        nibabel.save(nibabel.gifti.GiftiImage(darrays=[nibabel.gifti.GiftiDataArray(values, intent="NIFTI_INTENT_SHAPE")]), file)
+        surface = self.surface("seeds", points, triangles)
+        out = self.make("out.h5", "--samples", self.samples(), "--seed-image", surface, "--surface-values", file, "--samples-per-seed", 10)
+        np.testing.assert_array_equal(constants(out, "seeds")["place"], np.flatnonzero(values))
+        short = self.path("short.func.gii")
+        nibabel.save(nibabel.gifti.GiftiImage(darrays=[nibabel.gifti.GiftiDataArray(values[:7], intent="NIFTI_INTENT_SHAPE")]), short)
+        rc, output = self.launch(self.path("no.h5"), "--samples", self.samples(), "--seed-image", surface, "--surface-values", short)
+        self.assertEqual(rc, BAD_DATA)
+        self.assertIn("has values of 7 vertices, expected 81", output)
+
+    def test_the_columns_of_a_matrix_may_be_vertices_of_any_surface(self):
+        matrix = self.path("matrix.h5")
+        self.straight("out.h5", "--matrix2", matrix, "--target2", self.sheet("one", 8.1, cell=4., first=.5))
+        np.testing.assert_array_equal(constants(matrix, "points")["count"], [20] * 3)
+        self.assertNotIn("row_roi", constants(matrix, "matrix"))
+
     def test_a_network_may_have_regions_of_both_kinds(self):
         self.seeds()
         out = self.make("out.h5", "--samples", self.samples(), "--connectome", self.path("left.asc"), self.path("box.nii"),
@@ -216,9 +237,9 @@ class Errors(SurfaceJobs):
         self.refuse(BAD_DATA, "found nan", *seed, "--stop", self.surface("broken", points, triangles))
         self.refuse(MISSING, "gone.surf.gii", *seed, "--stop", self.path("gone.surf.gii"))
         sheet_file = self.sheet("sheet", 14.1)
-        for option in ("target2", "seedref"):
-            more = ("--matrix2", self.path("m.h5")) if option == "target2" else ()
-            self.refuse(USAGE if option == "seedref" else BAD_DATA, "sheet.asc", *seed, f"--{option}", sheet_file, *more)
+        self.refuse(USAGE, "is a surface, expected an image", *seed, "--seedref", sheet_file)
+        self.refuse(USAGE, "--surface-values has no meaning without surfaces as seeds", *seed, "--surface-values", sheet_file)
+        self.refuse(USAGE, "2 files for 1 surfaces of seeds", "--seed-image", sheet_file, "--surface-values", sheet_file, sheet_file)
 
     def test_seeds_that_cannot_be_used_are_rejected(self):
         surface = self.sheet("sheet", 14.1)
@@ -373,6 +394,17 @@ class Reference(unittest.TestCase):
         self.replay("s_way_or")
         self.compare("s_way_or", "density.nii.gz", 10800, .93)
         self.same_waytotal("s_way_or", 10800)
+
+    def test_counts_on_a_surface(self):
+        import nibabel
+        self.replay("s_fopd")
+        self.compare("s_fopd", "fdt_paths.nii.gz", 10800, 1.04)
+        counts = np.asarray(nibabel.load("out/fdt_paths_alt.gii").darrays[2].data, dtype=float)
+        runs = [np.loadtxt(os.path.join(DATA, f"runs/s_fopd/seed{run}/fdt_paths_alt.gii.txt.gz")) for run in RUNS]
+        z = z_values(counts, 10800, sum(runs), 5 * 10800)
+        self.assertGreater(z.size, 40)
+        self.assertLess(rms(z), 1.13 + .2)
+        self.assertLess(np.abs(z).max(), 6)
 
     def test_ordered_waypoints(self):
         # Where one half breaks the order, what it passed does not count for the other: fewer are accepted than in FSL.
