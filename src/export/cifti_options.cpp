@@ -45,7 +45,7 @@ const option_table<cifti_request>& cifti_options() {
       {"symmetric", &T::symmetric, {"mean of the matrix and its transpose; mean lengths are over the streamlines of both"}},
       {"transpose", &T::transpose, {"exchange rows and columns"}},
       {"log", &T::log, {"write the decimal logarithm of 1 + value, after --normalise"}},
-      {"host-memory", &T::host_memory_gb, range{0.001, 100000},
+      {"host-memory", &T::host_memory_gb, range{0.000001, 1000000},
        {.text = "rows of the matrix that are in memory at the same time; fewer rows need more passes over a symmetric or transposed matrix", .unit = "GB"}}})
     .check(check_cifti_request);
   // clang-format on

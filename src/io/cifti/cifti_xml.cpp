@@ -111,12 +111,11 @@ class cifti_builder : public xml_handler {
     type_ = attributes.find("IndicesMapToDataType");
     is_brain_ = type_ == "CIFTI_INDEX_TYPE_BRAIN_MODELS";
     if (type_ == "CIFTI_INDEX_TYPE_SERIES") {
-      constexpr std::uint64_t max_points = std::uint64_t{1} << 24;
+      constexpr std::uint64_t max_points = std::uint64_t{1} << 20;
       const auto points = integer<std::uint64_t>(attributes, "NumberOfSeriesPoints");
       if (points > max_points)
         refuse(fmt::format("NumberOfSeriesPoints is {}, expected at most {}", points, max_points));
       maps_.names.resize(points);
-      maps_.labels.resize(points);
     }
   }
 

@@ -143,8 +143,8 @@ class Dense(CiftiJobs):
         file = self.matrix()
         for options in ((), ("--symmetric",), ("--transpose",), ("--symmetric", "--values", "mean-length")):
             once = digest(self.export(file, "once.dconn.nii", "--overwrite", *options))
-            # 54 rows of 54 float32: 4.6 rows
-            parts = digest(self.export(file, "parts.dconn.nii", "--overwrite", "--host-memory", "0.001", *options))
+            # 1000 bytes: 4 rows of 54 float32
+            parts = digest(self.export(file, "parts.dconn.nii", "--overwrite", "--host-memory", "0.000001", *options))
             self.assertEqual(parts, once)
 
     def test_compressed_files_have_the_same_values(self):
@@ -264,6 +264,41 @@ class Structures(CiftiJobs):
             np.testing.assert_allclose(np.asarray(wb.dataobj), np.asarray(image.dataobj).T[np.ix_(order, order)], rtol=1e-6)
 
 
+class Blueprint(CiftiJobs):
+    def tracts(self):
+        for name, box in (("near", np.s_[9:11, 3:6, 2:5]), ("far", np.s_[15:17, 3:6, 2:5]), ("side", np.s_[10, 6, 3])):
+            values = np.zeros(SIZE)
+            values[box] = 1
+            self.write(f"protocols/{name}/seed.nii", values)
+        return self.make("tracts.h5", "--samples", self.scattered(), "--tracts", self.path("protocols"), "--tract-samples", 50)
+
+    def test_rows_are_the_shares_of_the_tracts_at_what_a_seed_reaches(self):
+        matrix, tracts = self.matrix(2), self.tracts()
+        with h5py.File(tracts, "r") as file:
+            names = [name[11:] for name in file["maps"] if name.startswith("normalised_")]
+            density = {name: np.asarray(file["maps"][f"normalised_{name}"]).ravel() for name in names}
+        image = nibabel.load(self.export(matrix, "BP.dscalar.nii", "--blueprint", tracts, "--tract-threshold", "0.01"))
+        self.assertEqual(sorted(image.header.get_axis(0).name), ["far", "near", "side"])
+        table = np.column_stack([density[name][self.columns.astype(int)] for name in image.header.get_axis(0).name])
+        table[table < 0.01] = 0
+        # xtract_blueprint: rows of the matrix sum to 1, times the tracts, rows sum to 1.
+        expected = self.counts / np.maximum(self.counts.sum(1), 1)[:, None] @ table
+        expected /= np.where(expected.sum(1) > 0, expected.sum(1), 1)[:, None]
+        found = values_of(self.path("BP.dscalar.nii"))
+        self.assertGreater((found.std(0) > 0.01).sum(), 1)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+        np.testing.assert_array_equal(voxel_numbers(image.header.get_axis(1).voxel), self.voxels)
+
+    def test_what_makes_no_blueprint_is_refused(self):
+        matrix, tracts = self.matrix(2), self.tracts()
+        self.assertIn(".dscalar.nii", self.export(matrix, "BP.dconn.nii", "--blueprint", tracts, expect=USAGE))
+        self.assertIn("--log has no meaning with --blueprint", self.export(matrix, "BP.dscalar.nii", "--blueprint", tracts, "--log", expect=USAGE))
+        self.assertIn("result of track --tracts", self.export(matrix, "BP.dscalar.nii", "--blueprint", self.track, expect=BAD_DATA))
+        self.assertIn("same space", self.export(matrix, "BP.dscalar.nii", "--blueprint", tracts, "--tract-threshold", "1", expect=BAD_DATA))
+        self.assertIn("--matrix2", self.export(self.matrix(1), "BP.dscalar.nii", "--blueprint", tracts, expect=BAD_DATA))
+        self.assertIn("--tract-threshold", self.export(matrix, "no.dconn.nii", "--tract-threshold", "0.1", expect=USAGE))
+
+
 class Refused(CiftiJobs):
     def test_what_cannot_be_written_says_why(self):
         file = self.matrix()
@@ -320,10 +355,10 @@ class Surfaces(CiftiJobs):
         nibabel.save(image, self.path(name + ".surf.gii"))
         return self.path(name + ".surf.gii")
 
-    def seeded(self, *seeds):
+    def seeded(self, *seeds, more=()):
         file = self.path("matrix1.h5")
-        self.make("track.h5", "--samples", self.reference, "--seed-image", *seeds, "--seedref", os.path.join(self.reference, "nodif_brain_mask.nii.gz"),
-                  "--samples-per-seed", 10, "--matrix1", file)
+        self.track = self.make("track.h5", "--samples", self.reference, "--seed-image", *seeds, "--seedref", os.path.join(self.reference, "nodif_brain_mask.nii.gz"),
+                  "--samples-per-seed", 10, "--matrix1", file, *more)
         rc, _, output = voxherd("export", file, "--to", "dot", self.path("dot"))
         self.assertEqual(rc, 0, output)
         rows = np.loadtxt(self.path("dot/fdt_matrix1.dot"))
@@ -375,6 +410,30 @@ class Surfaces(CiftiJobs):
         wrong = cifti2.BrainModelAxis.from_surface(np.arange(5), left + 1, "CIFTI_STRUCTURE_CORTEX_LEFT")
         nibabel.save(cifti2.Cifti2Image(np.zeros((1, 5), np.float32), (cifti2.ScalarAxis(["x"]), wrong)), self.path("w.dscalar.nii"))
         self.assertIn(f"{left + 1} vertices", self.export(file, "no.dconn.nii", "--brain-models", self.path("w.dscalar.nii"), expect=BAD_DATA))
+
+    def test_what_was_counted_of_each_vertex_becomes_maps(self):
+        targets = ("--lengths", "--targets", os.path.join(SPACES, "surf", "left.surf.gii"), os.path.join(DATA, "rois", "n5_top_b.nii.gz"))
+        seeds = (self.surface("left", "n2_lateral_a", "CortexLeft"), os.path.join(DATA, "rois", "seed_callosum.nii.gz"))
+        self.seeded(*seeds, more=targets)
+        rc, _, output = voxherd("export", self.track, "--to", "cifti", self.path("out.dscalar.nii"), "--structures", "CORTEX_LEFT", "-")
+        self.assertEqual(rc, 0, output)
+        self.assertIn("are voxels and are left out", output)
+        image = nibabel.load(self.path("out.dscalar.nii"))
+        names = list(image.header.get_axis(0).name)
+        self.assertEqual([re.sub(r"(\.surf|\.nii).*?(_lengths|$)", r"\2", name) for name in names],
+                         ["accepted", "seeds_to_left", "seeds_to_n5_top_b", "seeds_to_left_lengths", "seeds_to_n5_top_b_lengths"])
+        with h5py.File(self.track, "r") as result:
+            group = {name: np.asarray(values) for name, values in result["seeds"].items()}
+        some = group["roi"] == 0
+        expected = np.column_stack([group["accepted"], group["hits"], group["mean_length_mm"]])[some]
+        self.assertGreater(expected[:, 1].max(), 0)
+        np.testing.assert_allclose(values_of(self.path("out.dscalar.nii")), expected, rtol=1e-6)
+        np.testing.assert_array_equal(image.header.get_axis(1).vertex, group["place"][some])
+        shares = values_of(self.export(self.track, "share.dscalar.nii", "--normalise", "seed"))
+        np.testing.assert_allclose(shares[:, :3], expected[:, :3] / 10, rtol=1e-6)
+        if shutil.which("wb_command"):
+            workbench("-file-information", self.path("out.dscalar.nii"))
+        self.assertIn(".dscalar.nii", self.export(self.track, "no.dconn.nii", expect=USAGE))
 
     def test_labels_of_both_hemispheres_are_different_parcels(self):
         seeds = [self.surface("left", "n2_lateral_a", "CortexLeft"), self.surface("right", "n3_lateral_b", "CortexRight")]
