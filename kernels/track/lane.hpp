@@ -126,17 +126,24 @@ VOXHERD_FUNCTION inline std::uint32_t pair_rows(const field_view& field) {
 inline std::uint32_t max_visits(const walk_settings& how, std::uint32_t columns) {
   return 2 * static_cast<std::uint32_t>(how.max_points) + columns;
 }
-/// Columns of a grid that one streamline may visit. A step may cross any number of triangles.
-inline std::uint32_t max_columns(const column_grid& grid, const walk_settings& how) {
+/// Columns of a grid that one streamline may visit. A step may cross any number of triangles; `max_vertices` limits the
+/// room for them.
+inline std::uint32_t max_columns(const column_grid& grid, const walk_settings& how, std::uint32_t max_vertices) {
   if (grid.columns == 0) return 0;
-  return grid.vertex_column != nullptr ? grid.columns : 2 * static_cast<std::uint32_t>(how.max_points);
+  const std::uint32_t points = 2 * static_cast<std::uint32_t>(how.max_points);
+  if (grid.vertex_column == nullptr) return points;
+  return grid.columns < max_vertices ? grid.columns : max_vertices;
 }
+constexpr std::uint32_t all_vertices = 0xffffffff;
 /// Crossings of one streamline.
-inline std::uint32_t max_crossings(const track_job& job) {
-  return max_columns(job.field.matrix, job.how) + max_columns(job.field.pair_columns, job.how);
+inline std::uint32_t max_crossings(const track_job& job, std::uint32_t max_vertices = all_vertices) {
+  return max_columns(job.field.matrix, job.how, max_vertices) +
+         max_columns(job.field.pair_columns, job.how, max_vertices);
 }
 /// Keys where the voxels of a matrix are counted too.
-inline std::uint32_t max_visits(const track_job& job) { return max_visits(job.how, job.columns) + max_crossings(job); }
+inline std::uint32_t max_visits(const track_job& job, std::uint32_t max_vertices = all_vertices) {
+  return max_visits(job.how, job.columns) + max_crossings(job, max_vertices);
+}
 inline std::uint32_t max_cells(const walk_settings& how) {
   return how.loop_check ? static_cast<std::uint32_t>(how.max_points) : 1;
 }

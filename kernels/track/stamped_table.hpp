@@ -13,10 +13,11 @@ namespace voxherd::track {
 template <class Entry>
 class stamped_table {
  public:
-  /// `many`: at least twice as many as keys. `stamp`: the last one used with these entries.
+  /// `many`: at least twice as many as keys. `stamp`: the last one used with these entries. `full`: set to 1 if there
+  /// are more keys, which are then lost; null if there cannot be.
   VOXHERD_FUNCTION stamped_table(Entry* few, std::uint32_t few_entries, Entry* many, std::uint32_t many_entries,
-                                 std::uint32_t stamp)
-      : few_(few), many_(many), few_mask_(few_entries - 1), many_mask_(many_entries - 1), stamp_(stamp) {
+                                 std::uint32_t stamp, std::uint32_t* full = nullptr)
+      : few_(few), many_(many), few_mask_(few_entries - 1), many_mask_(many_entries - 1), stamp_(stamp), full_(full) {
     assert((few_entries & few_mask_) == 0 && (many_entries & many_mask_) == 0);
     clear();
   }
@@ -33,13 +34,13 @@ class stamped_table {
   /// The key's entry, added if it is missing; `added` tells.
   VOXHERD_FUNCTION Entry& find(std::uint32_t key, bool& added) {
     if (used_ > few_mask_ / 2 && entries_ == few_) move();
-    assert(used_ <= mask_);  // a full table has no end to search for
     std::uint32_t at = place(key) & mask_;
     for (Entry e = entries_[at]; e.stamp == stamp_; e = entries_[at]) {
       added = false;
       if (e.key == key) return entries_[at];
       at = (at + 1) & mask_;
     }
+    if (used_ > many_mask_ / 2) return refuse(entries_[at], added);
     added = true;
     ++used_;
     entries_[at].stamp = stamp_;
@@ -48,6 +49,14 @@ class stamped_table {
   }
 
  private:
+  /// A full table has no end to search for.
+  VOXHERD_FUNCTION Entry& refuse(Entry& entry, bool& added) {
+    assert(full_ != nullptr);
+    if (full_ != nullptr) *full_ = 1;
+    added = false;
+    return entry;
+  }
+
   VOXHERD_FUNCTION static std::uint32_t place(std::uint32_t key) { return key * 2654435761u >> 8; }
 
   VOXHERD_FUNCTION void move() {
@@ -65,6 +74,7 @@ class stamped_table {
   std::uint32_t few_mask_, many_mask_, mask_ = 0;
   std::uint32_t stamp_;
   std::uint32_t used_ = 0;
+  std::uint32_t* full_;
 };
 
 struct alignas(8) visit_entry {

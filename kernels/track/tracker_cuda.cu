@@ -172,7 +172,8 @@ class cuda_tracker final : public tracker {
         to_samples_(copied(in.space.to_samples.field.values, field_points(in.space.to_samples.field), stream_)),
         surfaces_(in.surfaces, stream_),
         taken_(1),
-        visit_entries_(table_entries(max_visits(make_job()))),
+        full_(1),
+        visit_entries_(table_entries(max_visits(make_job(), max_vertices_))),
         cell_entries_(table_entries(max_cells(in.how))) {
     stream_.wait();
   }
@@ -206,7 +207,7 @@ class cuda_tracker final : public tracker {
     }
     replace(seeds_, in.seeds.data(), in.seeds.size());
     in_ = in;
-    visit_entries_ = table_entries(max_visits(make_job()));
+    visit_entries_ = table_entries(max_visits(make_job(), max_vertices_));
     cell_entries_ = table_entries(max_cells(in.how));
     stream_.wait();
   }
@@ -285,10 +286,12 @@ class cuda_tracker final : public tracker {
     const std::size_t matrix_rows = parts.rows == nullptr ? 0 : (job.end - job.first) / in_.plan.per_seed;
     if (matrix_rows > 0) begin_rows(job, matrix_rows);
     if (parts.pairs != nullptr) {
-      launch_pairs(job, parts.pairs->emplace_back());
-      reduce_pairs(parts.pairs->back());
-    } else {
-      launch(job);
+      std::vector<pair_entry> pairs;
+      if (!launch_pairs(job, pairs)) return track_some(first, count, out, parts);
+      reduce_pairs(pairs);
+      parts.pairs->push_back(std::move(pairs));
+    } else if (!launch(job)) {
+      return track_some(first, count, out, parts);
     }
     if (matrix_rows > 0) fetch_rows(job, matrix_rows, *parts.rows);
     density_.fetch(out.density, places, stream_);
@@ -316,8 +319,8 @@ class cuda_tracker final : public tracker {
     track_job job = make_job();
     job.plan = row_plan(in_.plan);
     set_groups(job, first, count);
-    begin_rows(job, count);
-    launch(job);
+    do begin_rows(job, count);
+    while (!launch(job));
     fetch_rows(job, count, out);
   }
 
@@ -348,25 +351,28 @@ class cuda_tracker final : public tracker {
     job.first_group = first / in_.plan.per_group;
     job.first = first;
     job.end = end;
-    launch_pairs(job, out);
+    while (!launch_pairs(job, out)) {
+    }
   }
 
-  /// The same for the streamlines of a job, whose counters are right in any case.
-  void launch_pairs(const track_job& job, std::vector<pair_entry>& out) {
+  /// The same for the streamlines of a job, whose counters are then right. Returns false as launch().
+  bool launch_pairs(const track_job& job, std::vector<pair_entry>& out) {
     const std::uint64_t first = job.first, end = job.end;
     pair_sink sink;
-    sink.list_size = max_crossings(job);
+    // Each is a key of the table.
+    sink.list_size = std::min(max_crossings(job), visit_entries_ / 2 + 1);
     sink.rows = pair_rows(job.field);
     reducer_.reserve(sink.keys, sink.steps, sink.used, sink.room, stream_);
-    launch(job, sink);
+    if (!launch(job, sink)) return false;
     const std::uint64_t used = reducer_.used(stream_);
     if (used <= sink.room) {
       reducer_.reduce(used, out, stream_);
-      return;
+      return true;
     }
     if (end - first == 1) throw device_out_of_memory("the pairs of one streamline do not fit");
     track_some_pairs(first, first + (end - first) / 2, out);
     track_some_pairs(first + (end - first) / 2, end, out);
+    return true;
   }
 
   void fetch_entries(const track_job& job, const std::vector<std::uint64_t>& begin, sparse_rows& out) {
@@ -386,11 +392,18 @@ class cuda_tracker final : public tracker {
     for (std::size_t i = 1; i < begin.size(); ++i) out.begin.push_back(before + begin[i]);
   }
 
-  void launch(const track_job& job, pair_sink pairs = {}) {
+  /// Returns false if a streamline touches more vertices than its table has room for: what was counted is wrong, and
+  /// the next launch has larger tables.
+  bool launch(const track_job& job, pair_sink pairs = {}) {
     const std::uint64_t streamlines = job.end - job.first;
     const std::size_t wanted = (streamlines + block_threads - 1) / block_threads;
     const std::size_t blocks = std::min(max_blocks(pairs.list_size), wanted), threads = blocks * block_threads;
-    const thread_tables<visit_entry> visits = visits_.reserve(threads, visit_entries_, streamlines, stream_);
+    thread_tables<visit_entry> visits = visits_.reserve(threads, visit_entries_, streamlines, stream_);
+    const bool may_be_full = table_entries(max_visits(job)) > visit_entries_;
+    if (may_be_full) {
+      visits.full = full_.data();
+      VOXHERD_CUDA_CHECK(cudaMemsetAsync(full_.data(), 0, sizeof(std::uint32_t), stream_));
+    }
     const thread_tables<cell_entry> cells = cells_.reserve(threads, cell_entries_, streamlines, stream_);
     if (pairs.list_size > 0) {
       crossings_.reserve(threads * pairs.list_size);
@@ -398,6 +411,17 @@ class cuda_tracker final : public tracker {
     }
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(taken_.data(), 0, sizeof(unsigned long long), stream_));
     launch_blocks(walk_kernel, blocks, {block_threads}, stream_, job, visits, cells, taken_.data(), pairs);
+    return !may_be_full || had_room(job);
+  }
+
+  bool had_room(const track_job& job) {
+    std::uint32_t full = 0;
+    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(&full, full_.data(), sizeof full, cudaMemcpyDeviceToHost, stream_));
+    stream_.wait();
+    if (full == 0) return true;
+    max_vertices_ *= 8;
+    visit_entries_ = table_entries(max_visits(job, max_vertices_));
+    return false;
   }
 
   /// The blocks that the device runs at the same time; fewer if their tables and lists need more than a quarter of the
@@ -426,6 +450,8 @@ class cuda_tracker final : public tracker {
   device_surfaces surfaces_;
   device_buffer<std::uint32_t> exits_, target_begin_, targets_;
   device_buffer<unsigned long long> taken_;
+  device_buffer<std::uint32_t> full_;
+  std::uint32_t max_vertices_ = 1024;  ///< of a streamline, for which its table has room
   std::uint32_t visit_entries_, cell_entries_;
   device_tables<visit_entry> visits_;
   device_tables<cell_entry> cells_;

@@ -17,9 +17,10 @@ struct thread_tables {
   Entry* many = nullptr;
   std::uint32_t many_entries = 0;
   std::uint32_t* stamps = nullptr;  ///< the last one of each thread
+  std::uint32_t* full = nullptr;    ///< set to 1 if a table is too small
 
   __device__ stamped_table<Entry> table(std::size_t thread) const {
-    return {few + thread * Entry::few, Entry::few, many + thread * many_entries, many_entries, stamps[thread]};
+    return {few + thread * Entry::few, Entry::few, many + thread * many_entries, many_entries, stamps[thread], full};
   }
   __device__ void keep(std::size_t thread, const stamped_table<Entry>& used) const { stamps[thread] = used.stamp(); }
 };
