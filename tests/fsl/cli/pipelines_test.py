@@ -252,7 +252,8 @@ class Tracking(unittest.TestCase):
             image.header["pixdim"][1:4] = 4
             image.header.set_sform(affine, 1)
             image.header["qform_code"], (image.header["qoffset_x"], image.header["qoffset_y"], image.header["qoffset_z"]) = 1, shape
-            image.header["intent_code"], image.header["vox_offset"], image.header["scl_slope"] = 2007, 352, 1
+            image.header["intent_code"], image.header["vox_offset"] = 2007, 352
+            image.header["scl_slope"], image.header["scl_inter"] = 1, 0
             image.header["intent_p1"], image.header["intent_p2"], image.header["intent_p3"] = mm
             os.makedirs(self.path("standard", "coefficients"), exist_ok=True)
             with gzip.open(self.path("standard", "coefficients", f"{name}_warp_coeff.nii.gz"), "wb") as file:
