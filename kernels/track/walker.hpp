@@ -95,8 +95,8 @@ class walker {
       if (square <= 1.0f) break;
     }
     for (int d = 0; d < 3; ++d) seed_start_[d] = lane::fma(offset[d], how_->radius_voxels[d], seed_.position[d]);
-    for (int d = 0; d < 3; ++d)
-      start_[d] = has_seed_space() ? field_->space.to_samples.coordinate(seed_start_, d) : seed_start_[d];
+    if (has_seed_space()) return field_->space.to_samples.map(seed_start_, start_);
+    for (int d = 0; d < 3; ++d) start_[d] = seed_start_[d];
   }
 
   /// Whether seeds, masks and counts are in another image than the samples.
@@ -104,10 +104,8 @@ class walker {
 
   /// The point in the seeds' image. The start is exact, not mapped there and back.
   VOXHERD_FUNCTION void find_seed_point() {
-    for (int d = 0; d < 3; ++d)
-      seed_point_[d] = !has_seed_space() ? position_[d]
-                       : point_ == 0     ? seed_start_[d]
-                                         : field_->space.to_seeds.coordinate(position_, d);
+    if (has_seed_space() && point_ > 0) return field_->space.to_seeds.map(position_, seed_point_);
+    for (int d = 0; d < 3; ++d) seed_point_[d] = has_seed_space() ? seed_start_[d] : position_[d];
   }
 
   VOXHERD_FUNCTION void begin_half(int half) {
