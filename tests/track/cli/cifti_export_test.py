@@ -19,6 +19,7 @@ except ImportError:
     nibabel = None
 
 TEMPLATES = os.path.join(os.environ.get("VOXHERD_DATA", ""), "hcp_templates")
+QUNEX = os.path.join(os.environ.get("VOXHERD_DATA", ""), "pipelines", "qunex")
 SPACES = os.path.join(os.environ.get("VOXHERD_DATA", ""), "track_spaces_reference")
 AFFINE = np.diag([2., 2, 2, 1])
 SEEDS = np.s_[8:14, 3:6, 2:5]
@@ -108,6 +109,32 @@ class Dense(CiftiJobs):
         np.testing.assert_allclose(self.dense(file, "--symmetric", "--normalise", "waytotal", "--waytotal", self.track, "--log"), expected, rtol=1e-6)
         workbench("-cifti-reduce", self.path("mean.dconn.nii"), "SUM", self.path("sum.dscalar.nii"))
         np.testing.assert_allclose(values_of(self.export(file, "out.dscalar.nii", "--symmetric")), values_of(self.path("sum.dscalar.nii")), rtol=1e-6)
+
+    def test_one_command_gives_the_files_of_qunexs_scripts(self):
+        if not shutil.which("wb_command") or not os.path.isdir(QUNEX):
+            self.skipTest("SKIPPED: connectome-workbench or QuNex's scripts (VOXHERD_DATA) are missing")
+        for number in (1, 3):
+            file = self.matrix(number)
+            results = self.path(f"study{number}/s/hcp/s/MNINonLinear/Results/Tractography")
+            os.makedirs(results)
+            rc, _, output = voxherd("export", file, "--to", "dot", results)
+            self.assertEqual(rc, 0, output)
+            if number == 3:  # for its lengths the script writes the size 91282 itself
+                os.remove(f"{results}/fdt_matrix3_lengths.dot")
+            with open(f"{results}/waytotal", "w", encoding="utf-8") as text:
+                text.write(f"{self.waytotal():.0f}\n")
+            os.makedirs(self.path(f"templates{number}"))
+            self.export(file, f"templates{number}/91282_Greyordinates.dscalar.nii")  # as many as there are seeds
+            subprocess.run(["bash", os.path.join(QUNEX, f"post_proc_matrix{number}.sh"), self.path(f"study{number}"), "s",
+                            self.path(f"templates{number}"), "Conn.dconn.nii"],
+                           env={**os.environ, "WORKBENCHDIR": os.path.dirname(shutil.which("wb_command"))}, check=True, capture_output=True)
+            way = ("--normalise", "waytotal", "--waytotal", self.track)
+            for name, options in (("Conn", ()), ("Conn_waytotnorm", way), ("Conn_waytotnorm_log", (*way, "--log"))):
+                expected = values_of(f"{results}/{name}.dconn.nii.gz")
+                self.assertGreater(expected.sum(), 0)
+                np.testing.assert_allclose(self.dense(file, "--symmetric", *options), expected, rtol=1e-6, err_msg=f"{number} {name}")
+            np.testing.assert_allclose(values_of(self.export(file, "sum.dscalar.nii", "--symmetric", "--overwrite")), values_of(f"{results}/Conn_sum.dscalar.nii"),
+                                       rtol=1e-6)
 
     def test_workbench_accepts_every_kind(self):
         if not shutil.which("wb_command"):
