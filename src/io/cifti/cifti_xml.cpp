@@ -72,7 +72,7 @@ class cifti_builder : public xml_handler {
 
   void end(std::string_view element) override {
     if (element == "VertexIndices") {
-      check_part().places = split_numbers<std::uint64_t>(text_, where("VertexIndices"));
+      check_part("SURFACE").places = split_numbers<std::uint64_t>(text_, where("VertexIndices"));
     } else if (element == "VoxelIndicesIJK" && is_brain_) {
       end_voxels();
     } else if (element == "TransformationMatrixVoxelIndicesIJKtoXYZ") {
@@ -133,6 +133,7 @@ class cifti_builder : public xml_handler {
     if (size.size() != 3 || std::any_of(size.begin(), size.end(), [](auto n) { return n < 1 || n > max_volume_size; }))
       refuse(fmt::format("VolumeDimensions is \"{}\", expected three sizes",
                          printable(std::string(attributes.find("VolumeDimensions")))));
+    if (!grey_.parts.empty()) refuse("has a <Volume> behind a <BrainModel>");
     image_grid grid;
     std::copy(size.begin(), size.end(), grid.size.begin());
     grey_.grid = grid;
@@ -149,8 +150,11 @@ class cifti_builder : public xml_handler {
     for (std::size_t d = 0; d < 3; ++d) grid.voxel_size_mm[d] = std::hypot(matrix[d], matrix[4 + d], matrix[8 + d]);
   }
 
-  brain_part& check_part() {
+  /// The part that is read. `type`: the ModelType in which these indices may be.
+  brain_part& check_part(std::string_view type) {
     if (!is_brain_ || grey_.parts.empty()) refuse("has indices outside a <BrainModel>");
+    if (grey_.parts.back().is_surface() != (type == "SURFACE"))
+      refuse(fmt::format("{} has indices of another ModelType", grey_.parts.back().structure));
     return grey_.parts.back();
   }
 
@@ -170,7 +174,7 @@ class cifti_builder : public xml_handler {
   }
 
   void end_voxels() {
-    brain_part& part = check_part();
+    brain_part& part = check_part("VOXELS");
     const auto ijk = split_numbers<std::uint64_t>(text_, where("VoxelIndicesIJK"));
     if (!grey_.grid) refuse("has voxels, but no <Volume>");
     const auto& n = grey_.grid->size;
@@ -185,7 +189,8 @@ class cifti_builder : public xml_handler {
   }
 
   void end_part() {
-    const brain_part& part = check_part();
+    if (grey_.parts.empty()) return;
+    const brain_part& part = grey_.parts.back();
     if (part.size() != count_)
       refuse(fmt::format("{} has {} indices, but its IndexCount is {}", part.structure, part.size(), count_));
     if (!part.is_surface()) return;

@@ -18,6 +18,8 @@ try:
 except ImportError:
     nibabel = None
 
+TEMPLATES = os.path.join(os.environ.get("VOXHERD_DATA", ""), "hcp_templates")
+QUNEX = os.path.join(os.environ.get("VOXHERD_DATA", ""), "pipelines", "qunex")
 SPACES = os.path.join(os.environ.get("VOXHERD_DATA", ""), "track_spaces_reference")
 AFFINE = np.diag([2., 2, 2, 1])
 SEEDS = np.s_[8:14, 3:6, 2:5]
@@ -107,6 +109,32 @@ class Dense(CiftiJobs):
         np.testing.assert_allclose(self.dense(file, "--symmetric", "--normalise", "waytotal", "--waytotal", self.track, "--log"), expected, rtol=1e-6)
         workbench("-cifti-reduce", self.path("mean.dconn.nii"), "SUM", self.path("sum.dscalar.nii"))
         np.testing.assert_allclose(values_of(self.export(file, "out.dscalar.nii", "--symmetric")), values_of(self.path("sum.dscalar.nii")), rtol=1e-6)
+
+    def test_one_command_gives_the_files_of_qunexs_scripts(self):
+        if not shutil.which("wb_command") or not os.path.isdir(QUNEX):
+            self.skipTest("SKIPPED: connectome-workbench or QuNex's scripts (VOXHERD_DATA) are missing")
+        for number in (1, 3):
+            file = self.matrix(number)
+            results = self.path(f"study{number}/s/hcp/s/MNINonLinear/Results/Tractography")
+            os.makedirs(results)
+            rc, _, output = voxherd("export", file, "--to", "dot", results)
+            self.assertEqual(rc, 0, output)
+            if number == 3:  # for its lengths the script writes the size 91282 itself
+                os.remove(f"{results}/fdt_matrix3_lengths.dot")
+            with open(f"{results}/waytotal", "w", encoding="utf-8") as text:
+                text.write(f"{self.waytotal():.0f}\n")
+            os.makedirs(self.path(f"templates{number}"))
+            self.export(file, f"templates{number}/91282_Greyordinates.dscalar.nii")  # as many as there are seeds
+            subprocess.run(["bash", os.path.join(QUNEX, f"post_proc_matrix{number}.sh"), self.path(f"study{number}"), "s",
+                            self.path(f"templates{number}"), "Conn.dconn.nii"],
+                           env={**os.environ, "WORKBENCHDIR": os.path.dirname(shutil.which("wb_command"))}, check=True, capture_output=True)
+            way = ("--normalise", "waytotal", "--waytotal", self.track)
+            for name, options in (("Conn", ()), ("Conn_waytotnorm", way), ("Conn_waytotnorm_log", (*way, "--log"))):
+                expected = values_of(f"{results}/{name}.dconn.nii.gz")
+                self.assertGreater(expected.sum(), 0)
+                np.testing.assert_allclose(self.dense(file, "--symmetric", *options), expected, rtol=1e-6, err_msg=f"{number} {name}")
+            np.testing.assert_allclose(values_of(self.export(file, "sum.dscalar.nii", "--symmetric", "--overwrite")), values_of(f"{results}/Conn_sum.dscalar.nii"),
+                                       rtol=1e-6)
 
     def test_workbench_accepts_every_kind(self):
         if not shutil.which("wb_command"):
@@ -457,6 +485,30 @@ class Surfaces(CiftiJobs):
         of_row = np.array([parcel[int(roi), int(v)] or "" for roi, v in self.places])
         member = np.array([of_row == name for name in axis.name], float)
         np.testing.assert_allclose(np.asarray(image.dataobj).T, member @ self.dot @ member.T, rtol=1e-6)
+
+
+@unittest.skipUnless(os.path.isdir(TEMPLATES) and os.path.isdir(DATA), "SKIPPED: no templates or reference (VOXHERD_DATA)")
+class Greyordinates(CiftiJobs):
+    def test_vertices_of_hcps_cortex_get_their_places_among_91282_greyordinates(self):
+        mesh = nibabel.load(os.path.join(TEMPLATES, "L.sphere.32k_fs_LR.surf.gii"))
+        mesh.darrays[0].data = (mesh.darrays[0].data * [0.4, 0.05, 0.35] + [4, -17.5, 18]).astype(np.float32)  # into the slab of the samples
+        nibabel.save(mesh, self.path("L.surf.gii"))
+        roi = nibabel.load(os.path.join(TEMPLATES, "L.atlasroi.32k_fs_LR.shape.gii"))
+        roi.darrays[0].data[np.arange(32492) % 20 != 0] = 0
+        nibabel.save(roi, self.path("L.shape.gii"))
+        seeds = np.flatnonzero(roi.darrays[0].data)
+        samples, file = os.path.join(DATA, "samples.bedpostX"), self.path("matrix1.h5")
+        self.make("track.h5", "--samples", samples, "--seed-image", self.path("L.surf.gii"), "--seedref", os.path.join(samples, "nodif_brain_mask.nii.gz"),
+                  "--surface-values", self.path("L.shape.gii"), "--samples-per-seed", 10, "--matrix1", file)
+        template = nibabel.load(os.path.join(TEMPLATES, "91282_Greyordinates.dscalar.nii")).header.get_axis(1)
+        image = nibabel.load(self.export(file, "sums.dscalar.nii", "--brain-models", os.path.join(TEMPLATES, "91282_Greyordinates.dscalar.nii")))
+        self.assertEqual(image.header.get_axis(1), template)
+        with h5py.File(file, "r") as result:
+            np.testing.assert_array_equal(result["matrix/row_place"], seeds)
+        sums = np.zeros(91282)
+        sums[np.searchsorted(template.vertex[:29696], seeds)] = read_matrix(file, (len(seeds), len(seeds))).sum(1)
+        self.assertGreater((sums > 0).sum(), 300)
+        np.testing.assert_array_equal(np.asarray(image.dataobj)[0], sums)
 
 
 if __name__ == "__main__":
