@@ -359,6 +359,91 @@ class Tracking(unittest.TestCase):
                       f"{subject}/dMRI/autoptx_preproc/tracts/{name}/densityNorm.nii.gz")
         self.expect_tracts(("biobank", "1000", "dMRI", "autoptx_preproc", "tracts"))
 
+    def hull(self, path, label):
+        """The border of the voxels of an end in standard space, as a surface in FreeSurfer's text. Returns its number of vertices."""
+        inside = np.pad(np.asarray(self.ends.dataobj) == label, ((4, 4), (3, 3), (2, 2)))
+        number, triangles = {}, []
+        for axis in range(3):
+            a, b = np.eye(3, dtype=int)[[axis - 2, axis - 1]]
+            for at in np.argwhere(inside != np.roll(inside, 1, axis)):
+                square = [number.setdefault(tuple(at + i * a + k * b), len(number)) for i, k in ((0, 0), (1, 0), (1, 1), (0, 1))]
+                triangles += [square[:3], [square[2], square[3], square[0]]]
+        points = (np.array(list(number)) - 1.5) @ self.ends.affine[:3, :3].T + self.ends.affine[:3, 3]
+        with open(path, "w") as file:
+            file.write(f"#!ascii\n{len(points)} {len(triangles)}\n")
+            file.writelines("{:.6f} {:.6f} {:.6f} 0\n".format(*point) for point in points)
+            file.writelines("{} {} {} 0\n".format(*triangle) for triangle in triangles)
+        return len(points)
+
+    def qunex(self):
+        """A session of QuNex: ends 7 and 8 in place of the hemispheres' white matter, 13 and 14 of the pial surfaces."""
+        session = self.path("sessions", "S1", "hcp", "S1")
+        results = f"{session}/MNINonLinear/Results/Tractography"
+        if os.path.isdir(results):
+            return results
+        self.standard_space()
+        for name in ("MNINonLinear/xfms", "MNINonLinear/ROIs", "T1w"):
+            os.makedirs(f"{session}/{name}")
+        os.makedirs(results)
+        os.symlink(self.path("scan.bedpostX"), f"{session}/T1w/Diffusion.bedpostX")
+        os.symlink(self.path("standard", "std2diff.nii.gz"), f"{session}/MNINonLinear/xfms/standard2acpc_dc.nii.gz")
+        os.symlink(self.path("standard", "diff2std.nii.gz"), f"{session}/MNINonLinear/xfms/acpc_dc2standard.nii.gz")
+        self.standard_mask(f"{session}/MNINonLinear/ROIs/Whole_Brain_Trajectory_ROI_2.nii.gz")
+        type(self).vertices = sum(self.hull(f"{results}/white.{side}.asc", label) for side, label in (("L", 7), ("R", 8)))
+        for side, label in (("L", 13), ("R", 14)):
+            self.hull(f"{results}/pial.{side}.asc", label)
+        names = [f"{name}_{side}" for name in ("ACCUMBENS", "AMYGDALA", "CAUDATE", "CEREBELLUM", "DIENCEPHALON_VENTRAL", "HIPPOCAMPUS",
+                                               "PALLIDUM", "PUTAMEN", "THALAMUS") for side in ("LEFT", "RIGHT")] + ["BRAIN_STEM"]
+        beside = np.argwhere(np.pad(np.isin(np.asarray(self.ends.dataobj), (9, 10, 11, 12)), ((3, 3), (2, 2), (1, 1))))
+        for name, at in zip(names, beside):
+            values = np.zeros(np.array(self.ends.shape) + (6, 4, 2))
+            values[tuple(at)] = 1
+            self.save(os.path.relpath(f"{results}/CIFTI_STRUCTURE_{name}.nii.gz", self.folder), values)
+        os.makedirs(self.path("qunex_fsl", "data", "standard"))
+        os.symlink(self.path("standard", "reference.nii.gz"), self.path("qunex_fsl", "data", "standard", "MNI152_T1_2mm_brain_mask.nii.gz"))
+        os.makedirs(self.path("qunex_hcp", "tractography_gpu_scripts"))
+        for number in (1, 3):
+            open(self.path("qunex_hcp", "tractography_gpu_scripts", f"post_proc_matrix{number}.sh"), "w").close()
+            os.chmod(self.path("qunex_hcp", "tractography_gpu_scripts", f"post_proc_matrix{number}.sh"), 0o755)
+        return results
+
+    def expect_hemispheres(self, number):
+        """Runs a script of QuNex: most connections of the left surface's vertices lead to the right one's."""
+        results = self.qunex()
+        done = subprocess.run(["bash", os.path.join(SCRIPTS, "qunex", f"run_matrix{number}.sh"), self.path("sessions"), "S1",
+                               "40" if number == 1 else "3"], capture_output=True, text=True, cwd=self.folder,
+                              env={**self.environment, "FSLDIR": self.path("qunex_fsl"), "FSLBINDIR": self.path("fsl", "bin"),
+                                   "DEFAULT_CUDA_VERSION": "", "ProbtrackXGPUBin": "", "FSLGPUBinary": "",
+                                   "HCPPIPEDIR_dMRITractFull": self.path("qunex_hcp"), "QUNEXLIBRARYETC": ""})
+        self.assertEqual(done.returncode, 0, done.stdout[-1000:] + done.stderr[-1000:])
+        self.assertTrue(os.path.exists(f"{results}/fdt_matrix{number}.dot"), done.stdout[-1000:] + done.stderr[-1000:])
+        rows = np.loadtxt(f"{results}/fdt_matrix{number}.dot")
+        file = np.loadtxt(f"{results}/coords_for_fdt_matrix{number}")[:, 3]
+        self.assertEqual((file == 0).sum() + (file == 1).sum(), self.vertices)
+        self.assertEqual(tuple(rows[-1, :2]), (len(file), len(file)))
+        at, to, count = rows[:-1, 0].astype(int) - 1, rows[:-1, 1].astype(int) - 1, rows[:-1, 2]
+        self.assertGreater(count[(file[at] == 0) & (file[to] == 1)].sum(), 3 * count[(file[at] == 0) & (file[to] > 1)].sum() + 10)
+
+    def test_QuNex_matrix1_from_white_matter_surfaces(self):
+        self.expect_hemispheres(1)
+
+    def test_QuNex_matrix3_of_white_matter_surfaces(self):
+        self.expect_hemispheres(3)
+
+    def test_xtract_blueprint_matrix2_from_a_surface(self):
+        results = self.qunex()
+        self.call("probtrackx2", *self.samples, f"--target2={self.standard_mask(self.path('target2.nii.gz'))}", "--omatrix2", "--loopcheck",
+                  "--forcedir", "--opd", "--nsamples=10", f"--xfm={self.path('standard', 'std2diff')}",
+                  f"--invxfm={self.path('standard', 'diff2std')}", f"--seedref={self.path('standard', 'reference')}",
+                  f"--seed={results}/white.L.asc", f"--stop={results}/pial.L.asc", f"--wtstop={results}/white.R.asc",
+                  f"--dir={self.path('blueprint')}")
+        seeds = np.loadtxt(self.path("blueprint", "coords_for_fdt_matrix2"))
+        np.testing.assert_array_equal(seeds[:, 4], np.arange(len(seeds)))
+        self.assertEqual(np.loadtxt(self.path("blueprint", "fdt_matrix2.dot"))[-1, 0], len(seeds))
+        density = self.image("blueprint", "fdt_paths.nii.gz")
+        ends = np.pad(np.asarray(self.ends.dataobj), ((3, 3), (2, 2), (1, 1)))
+        self.assertGreater(density[ends == 8].mean(), 10 * density[ends == 12].mean() + 1e-6)
+
     def test_BRC_autoptx_runs_without_opd(self):
         folder = self.path("autoptx")
         os.makedirs(folder)

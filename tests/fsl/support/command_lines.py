@@ -13,7 +13,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 PAGE = os.path.join(ROOT, "docs", "coming-from-fsl.md")
 PLACE = re.compile(r"(<!-- generated: tests/fsl/support/command_lines.py -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
-NOT_REPLAYED = "its options are all accepted, but no test replays it"
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,9 @@ ROWS = (
         (pipeline("test_QuNex_bedpostx_and_dtifit"),)),
     Row(2, "dtifit --data= --out= --mask= --bvecs= --bvals=", "QuNex", (pipeline("test_QuNex_bedpostx_and_dtifit"),)),
     Row(3, "probtrackx2_gpu --omatrix1 --seed=white.asc ... --xfm= --invxfm= --meshspace=caret --waypoints= --wtstop=", "QuNex",
-        why=NOT_REPLAYED),
-    Row(4, "probtrackx2_gpu --omatrix3 --target3= --seed= --stop=pial.asc --xfm= --invxfm=", "QuNex", why=NOT_REPLAYED),
+        (tracking("test_QuNex_matrix1_from_white_matter_surfaces"),)),
+    Row(4, "probtrackx2_gpu --omatrix3 --target3= --seed= --stop=pial.asc --xfm= --invxfm=", "QuNex",
+        (tracking("test_QuNex_matrix3_of_white_matter_surfaces"),)),
     Row(6, "probtrackx2_gpu --omatrix4 --target4= --colmask4= --seed=white.surf.gii", "HCP", why="matrix 4"),
     Row(7, "bedpostx_gpu DIR -QSYS n -Q q -NJOBS n -n 3 -w 1 -b 3000 -j 1250 -s 25 -model 3 -g", "HCP",
         (pipeline("test_HCP_wrapper_with_gradient_deviation"), pipeline("test_the_same_line_is_taken_by_bedpostx_gpu_itself"))),
@@ -63,7 +63,7 @@ ROWS = (
     Row(15, "xtract -in_native: probtrackx2[_gpu] -V 1 --loopcheck --ompl --opd --sampvox=1 --randfib=1 --waypoints=targets.txt",
         "XTRACT", (tracking("test_XTRACT_native"),)),
     Row(16, "probtrackx2 --omatrix2 --target2= --seed=SURFACE --stop= --wtstop= --xfm= --invxfm=", "xtract_blueprint",
-        why=NOT_REPLAYED),
+        (tracking("test_xtract_blueprint_matrix2_from_a_surface"),)),
     Row(17, "probtrackx2 -x seeds.txt --seedref= --omatrix2 --target2= --loopcheck --opd --pd --xfm=FLIRT.mat", "NFACT",
         (tracking("test_NFACT_matrix2"),)),
     Row(18, "bedpostx_gpu DIR --forcedir --nf=3 --bi=3000 --cnonlinear --model=", "tvb-ukbb", (pipeline("test_tvb_ukbb_bedpostx"),)),
