@@ -29,7 +29,7 @@ struct nifti_header {
   std::uint64_t volumes = 1;  ///< dim[4], 1 for a 3-D image; with a fifth dimension all of its volumes
   std::uint64_t series = 1;   ///< dim[5]
   nifti_intent intent;
-  int datatype = 0;           ///< NIfTI code
+  int datatype = 0;  ///< NIfTI code
   std::size_t bytes_per_value = 0;
   double slope = 1, intercept = 0;  ///< stored value * slope + intercept
   std::uint64_t data_offset = 0;
