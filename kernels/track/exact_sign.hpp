@@ -4,6 +4,13 @@
 
 #include "kernels/portable/function.hpp"
 
+/// A call on a GPU: inlined, what is rare would take registers from all streamlines.
+#if defined(__CUDACC__)
+#define VOXHERD_RARE_CALL __noinline__
+#else
+#define VOXHERD_RARE_CALL
+#endif
+
 namespace voxherd::track {
 
 /// A sum of doubles without rounding, as components that do not overlap (Shewchuk 1997, Discrete Comput Geom 18:305,
@@ -42,7 +49,7 @@ VOXHERD_FUNCTION inline double rounded_product(double a, double b) {
 }
 
 /// The sign of the determinant of three vectors, exact.
-[[gnu::noinline]] VOXHERD_FUNCTION inline int exact_determinant_sign(const double (&u)[3], const double (&v)[3],
+VOXHERD_FUNCTION VOXHERD_RARE_CALL inline int exact_determinant_sign(const double (&u)[3], const double (&v)[3],
                                                                      const double (&w)[3]) {
   exact_sum sum;
   for (int i = 0; i < 3; ++i)

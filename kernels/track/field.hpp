@@ -9,18 +9,9 @@
 #include "kernels/portable/lane_math.hpp"
 #include "kernels/track/settings.hpp"
 #include "kernels/track/surfaces.hpp"
+#include "kernels/track/warp.hpp"
 
 namespace voxherd::track {
-
-/// An affine map from voxels of one image to voxels of another.
-struct point_map {
-  float rows[3][4] = {};
-
-  VOXHERD_FUNCTION float coordinate(const float (&p)[3], int d) const {
-    const float* m = rows[d];
-    return lane::fma(m[0], p[0], lane::fma(m[1], p[1], lane::fma(m[2], p[2], m[3])));
-  }
-};
 
 /// The voxels that are the columns of a matrix, in an image of their own, or the vertices of surfaces.
 struct column_grid {
@@ -146,7 +137,7 @@ struct voxel_info {
 struct seed_space {
   std::int32_t size[3] = {};
   const voxel_info* voxels = nullptr;  ///< (nz, ny, nx); null: the samples' image has all of this
-  point_map to_seeds, to_samples;      ///< between voxels of the two images
+  point_warp to_seeds, to_samples;     ///< between voxels of the two images
 
   /// The voxel at a point in voxels of this image.
   VOXHERD_FUNCTION voxel_info find(const float (&p)[3]) const {

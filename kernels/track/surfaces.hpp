@@ -104,8 +104,8 @@ class surface_search {
     return !has_voxels_;
   }
 
-  /// The next triangle; false if there is none. Not inlined, so that a walker's registers are not for what is rare.
-  [[gnu::noinline]] VOXHERD_FUNCTION bool find_next(const surface_view& surfaces, surface_triangle& found,
+  /// The next triangle; false if there is none.
+  VOXHERD_FUNCTION VOXHERD_RARE_CALL bool find_next(const surface_view& surfaces, surface_triangle& found,
                                                     std::uint32_t& number) {
     while (!is_empty(surfaces)) {
       number = surfaces.cell_triangles[next_++];
@@ -151,7 +151,7 @@ struct met_surfaces {
   bool any = false;
 };
 
-[[gnu::noinline]] VOXHERD_FUNCTION inline met_surfaces meet_surfaces(const surface_view* surfaces, step_line line,
+VOXHERD_FUNCTION VOXHERD_RARE_CALL inline met_surfaces meet_surfaces(const surface_view* surfaces, step_line line,
                                                                      std::uint32_t own_region) {
   met_surfaces met;
   surface_search search(*surfaces, line);

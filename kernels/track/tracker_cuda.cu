@@ -147,6 +147,12 @@ std::size_t space_voxels(const seed_space& space) {
   return voxels;
 }
 
+std::size_t field_points(const displacement_field& field) {
+  std::size_t points = field.values == nullptr ? 0 : 1;
+  for (const std::int32_t n : field.size) points *= static_cast<std::size_t>(n);
+  return points;
+}
+
 class cuda_tracker final : public tracker {
  public:
   explicit cuda_tracker(const track_input& in)
@@ -162,6 +168,8 @@ class cuda_tracker final : public tracker {
         matrix_vertices_(copied(in.matrix.vertex_column, column_vertices(in.matrix, in), stream_)),
         pair_vertices_(copied(in.pair_columns.vertex_column, column_vertices(in.pair_columns, in), stream_)),
         space_voxels_(copied(in.space.voxels, space_voxels(in.space), stream_)),
+        to_seeds_(copied(in.space.to_seeds.field.values, field_points(in.space.to_seeds.field), stream_)),
+        to_samples_(copied(in.space.to_samples.field.values, field_points(in.space.to_samples.field), stream_)),
         surfaces_(in.surfaces, stream_),
         taken_(1),
         visit_entries_(table_entries(max_visits(make_job()))),
@@ -258,6 +266,8 @@ class cuda_tracker final : public tracker {
     if (in_.matrix.vertex_column != nullptr) job.field.matrix.vertex_column = matrix_vertices_.data();
     if (in_.pair_columns.vertex_column != nullptr) job.field.pair_columns.vertex_column = pair_vertices_.data();
     if (in_.space.voxels != nullptr) job.field.space.voxels = space_voxels_.data();
+    if (in_.space.to_seeds.field.values != nullptr) job.field.space.to_seeds.field.values = to_seeds_.data();
+    if (in_.space.to_samples.field.values != nullptr) job.field.space.to_samples.field.values = to_samples_.data();
     surfaces_.move(job.field.surfaces);
     job.how = in_.how;
     job.plan = in_.plan;
@@ -368,6 +378,7 @@ class cuda_tracker final : public tracker {
   device_buffer<seed> seeds_;
   device_buffer<std::int32_t> matrix_columns_, pair_columns_, matrix_vertices_, pair_vertices_;
   device_buffer<voxel_info> space_voxels_;
+  device_buffer<displacement> to_seeds_, to_samples_;
   device_surfaces surfaces_;
   device_buffer<std::uint32_t> exits_, target_begin_, targets_;
   device_buffer<unsigned long long> taken_;

@@ -95,8 +95,8 @@ class walker {
       if (square <= 1.0f) break;
     }
     for (int d = 0; d < 3; ++d) seed_start_[d] = lane::fma(offset[d], how_->radius_voxels[d], seed_.position[d]);
-    for (int d = 0; d < 3; ++d)
-      start_[d] = has_seed_space() ? field_->space.to_samples.coordinate(seed_start_, d) : seed_start_[d];
+    if (has_seed_space()) return field_->space.to_samples.map(seed_start_, start_);
+    for (int d = 0; d < 3; ++d) start_[d] = seed_start_[d];
   }
 
   /// Whether seeds, masks and counts are in another image than the samples.
@@ -104,10 +104,8 @@ class walker {
 
   /// The point in the seeds' image. The start is exact, not mapped there and back.
   VOXHERD_FUNCTION void find_seed_point() {
-    for (int d = 0; d < 3; ++d)
-      seed_point_[d] = !has_seed_space() ? position_[d]
-                       : point_ == 0     ? seed_start_[d]
-                                         : field_->space.to_seeds.coordinate(position_, d);
+    if (has_seed_space() && point_ > 0) return field_->space.to_seeds.map(position_, seed_point_);
+    for (int d = 0; d < 3; ++d) seed_point_[d] = has_seed_space() ? seed_start_[d] : position_[d];
   }
 
   VOXHERD_FUNCTION void begin_half(int half) {
@@ -168,13 +166,13 @@ class walker {
     // Both voxels are requested before the first one is used, so that the reads overlap.
     const voxel_info own =
         look_up(*field_, nearest_voxel(position_[0]), nearest_voxel(position_[1]), nearest_voxel(position_[2]));
-    const float before[3] = {seed_point_[0], seed_point_[1], seed_point_[2]};
     const drawn_sample drawn =
         draw(position_, sample_words_.at(how_->random_seed, seed_.index, place_of_words(purpose::sample, point_)));
     if (point_ > 0 && how_->loop_check && !enter_cell()) {
       --point_;  // the point is not part of the half
       return;
     }
+    const float before[3] = {seed_point_[0], seed_point_[1], seed_point_[2]};
     find_seed_point();
     voxel_info at = has_seed_space() ? field_->space.find(seed_point_) : own;
     const met_surfaces met = meet(before);
@@ -205,7 +203,6 @@ class walker {
   /// The surfaces that the step to this point crosses; the start crosses none.
   VOXHERD_FUNCTION met_surfaces meet(const float (&before)[3]) const {
     if (field_->surfaces.cell_begin == nullptr || point_ == 0) return {};
-    if (surface_search(field_->surfaces, line_from(before)).is_empty(field_->surfaces)) return {};
     return meet_surfaces(&field_->surfaces, line_from(before), seed_.region);
   }
 

@@ -17,6 +17,7 @@
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/image_checks.hpp"
+#include "src/scan/warps/transform.hpp"
 
 namespace voxherd {
 
@@ -39,7 +40,6 @@ struct probtrackx2_request : track_request {
   double min_length1_mm = 0, min_length3_mm = 0;
   std::int32_t points = 2000;              ///< points of both halves together
   float min_cosine = 0.2f;                 ///< between two steps
-  std::string inverse_transform;           ///< not read: the matrix is inverted
   std::vector<std::string> no_difference;  ///< options of FSL
 };
 
@@ -55,6 +55,8 @@ void check_probtrackx2(const probtrackx2_request& r, const given_options&) {
         fmt::format("probtrackx2: -o {}: expected a name without folders; --dir is the folder", r.file_name));
   if (!r.inverse_transform.empty() && r.transform.empty())
     option::refuse("probtrackx2: --invxfm has no meaning without --xfm");
+  if (r.transform.size() > 1 || r.inverse_transform.size() > 1)
+    option::refuse("probtrackx2: --xfm and --invxfm take one file each; voxherd track takes several of ITK");
   if (r.to_targets != !r.targets.empty()) option::refuse("probtrackx2: give --os2t and --targetmasks together");
   if (r.simple && (!r.connectome.empty() || r.to_targets || r.matrix_of_seeds || r.matrix_of_mask || r.matrix_of_pairs))
     option::refuse("probtrackx2: --simple has no --network, --os2t and --omatrix1, 2, 3; give a mask of the seeds");
@@ -152,10 +154,6 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
                 &T::min_length3_mm,
                 range{0, 100000},
                 {.text = "shorter streamlines are not counted in --omatrix3", .unit = "mm"}},
-               {"invxfm",
-                &T::inverse_transform,
-                text_kind::file,
-                {"not read: the matrix of --xfm is inverted, as FSL does"}},
                {"no-difference",
                 &T::no_difference,
                 text_kind::any,
@@ -175,9 +173,10 @@ std::string find_reference(const track_request& r) {
 void check_grids(const track_request& r) {
   const nifti_header first = read_nifti_header(find_reference(r));
   if (r.transform.empty() && !r.reference.empty() && first.grid.size != read_nifti_header(r.mask).grid.size)
-    throw failure(exit_status::bad_data,
-                  fmt::format("--seedref {}: is on another grid than {}; give --xfm, the matrix to the samples' space",
-                              printable(r.reference), printable(r.mask)));
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("--seedref {}: is on another grid than {}; give --xfm, the transform to the samples' space",
+                    printable(r.reference), printable(r.mask)));
   for (const auto* paths :
        {&r.seed_image, &r.connectome, &r.excludes, &r.stop, &r.walk_through_stop, &r.includes, &r.targets})
     for (const std::string& path : *paths) {
@@ -237,6 +236,18 @@ double angle_degrees(float cosine) {
   return static_cast<float>(std::cos(rounded * std::numbers::pi / 180)) == cosine ? rounded : angle;
 }
 
+/// With a matrix FSL does not read --invxfm. Throws failure (usage) if a warp has no inverse.
+void drop_unused_inverse(track_request& r) {
+  if (r.transform.empty()) return;
+  const std::string& file = r.transform.front();
+  if (!is_warp(file)) {
+    r.inverse_transform.clear();
+  } else if (r.inverse_transform.empty() || !is_warp(r.inverse_transform.front())) {
+    option::refuse(fmt::format("probtrackx2: --xfm {} is a warp; give --invxfm, the warp of the other direction",
+                               printable(file)));
+  }
+}
+
 /// The request for track, with the images of its lists.
 track_request make_track_request(const probtrackx2_request& request, const std::string& folder) {
   track_request r = request;
@@ -247,6 +258,7 @@ track_request make_track_request(const probtrackx2_request& request, const std::
     r.matrix2 = folder + "/voxherd_simple.h5";
     if (r.reference.empty() && !r.transform.empty()) r.reference = r.mask;
   }
+  drop_unused_inverse(r);
   r = with_mask_files(r);
   if (r.connectome.size() == 1)
     option::refuse(
@@ -358,8 +370,9 @@ bool make_folder(const std::string& folder) {
 
 exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
   log_no_difference(request.no_difference);
-  if (!request.inverse_transform.empty())
-    spdlog::info("--invxfm {}: not read; the matrix of --xfm is inverted", printable(request.inverse_transform));
+  if (!request.inverse_transform.empty() && !is_warp(request.transform.front()))
+    spdlog::info("--invxfm {}: not read; the matrix of --xfm is inverted",
+                 printable(request.inverse_transform.front()));
   std::string folder;
   bool created = false;
   s.on_root([&] {

@@ -54,7 +54,8 @@ def argument(text, role=""):
 
 
 READS = ("--dwi", "--bvals", "--bvecs", "--mask", "--samples", "--seed-image", "--connectome", "--targets", "--include", "--exclude",
-         "--stop", "--walk-through-stop", "--region-names", "--tracts", "--tract-list", "--seedref", "--xfm", "--target2", "--target3",
+         "--stop", "--walk-through-stop", "--region-names", "--tracts", "--tract-list", "--seedref", "--transform",
+         "--inverse-transform", "--target2", "--target3",
          "--config", "--parcellation", "--scene", "--within", "--bids-filter-file", "-m", "-x", "--waypoints", "--avoid", "--targetmasks")
 WRITES = ("--out", "--matrix1", "--matrix2", "--matrix3", "--paths", "--arrivals", "--json", "--trace", "--report", "--script", "--dir")
 
@@ -76,7 +77,7 @@ def track_commands():
         command("track", f"track --samples fibres.h5 --connectome ends.nii.gz --region-names names.txt --matrix1 1.h5 --trace t.csv --out "
                 f"o.h5 --samples-per-seed 2 {brief}", ["o.h5", "1.h5"]),
         command("track", f"track --samples m.bedpostX --tracts tracts --tract-list tracts.txt --tract-samples 2 --out o.h5 {brief}", ["o.h5"]),
-        command("track", f"track --samples m.bedpostX --seed-image list.txt --seedref mask.nii.gz --xfm flirt.mat --matrix3 3.h5 --target3 "
+        command("track", f"track --samples m.bedpostX --seed-image list.txt --seedref mask.nii.gz --transform flirt.mat --matrix3 3.h5 --target3 "
                 f"ends.nii.gz --stop stop.nii --paths p.h5 --max-paths 20 --out o.h5 --samples-per-seed 2 {brief}", ["o.h5", "3.h5", "p.h5"]),
     ]
 

@@ -51,6 +51,14 @@ void apply_mask(const std::string& path, const fsl_grid& grid, track_inputs& in)
     if (mask.label[v] == 0) in.voxels[v].marks &= ~mark::inside;
 }
 
+/// 1 in the samples' voxels with samples.
+std::vector<std::uint8_t> voxels_inside(const track_inputs& in) {
+  std::vector<std::uint8_t> inside(in.voxels.size());
+  std::transform(in.voxels.begin(), in.voxels.end(), inside.begin(),
+                 [](const voxel_info& v) { return static_cast<std::uint8_t>(v.marks & mark::inside); });
+  return inside;
+}
+
 /// The regions of a parcellation, or one per mask; without a network all masks are one region.
 label_image read_regions(const std::vector<std::string>& paths, const fsl_grid& grid, bool network) {
   if (paths.size() == 1) return read_labels(paths.front(), grid, network ? label_kind::labels : label_kind::mask);
@@ -113,9 +121,10 @@ void read_seeds(const track_request& request, const fsl_grid& grid, track_inputs
     }
   }
   if (in.seeds.empty())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: none of its {} voxels has samples; does it belong to this subject?", printable(path),
-                              outside));
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("{}: none of its {} voxels has samples; does it belong to this subject{}?", printable(path),
+                    outside, in.space.is_warp() ? ", and is --transform not the inverse one" : ""));
   if (outside > 0)
     spdlog::info("{}: {} of {} voxels have no samples; ignored", printable(path), outside, outside + in.seeds.size());
   std::stable_sort(in.seeds.begin(), in.seeds.end(),
@@ -159,8 +168,8 @@ track::track_input track_inputs::view() const {
   view.voxels = space.is_separate ? sample_voxels : voxels;
   if (space.is_separate) {
     for (std::size_t d = 0; d < 3; ++d) view.space.size[d] = static_cast<std::int32_t>(space.grid.size[d]);
-    view.space.to_seeds = space.to_seeds.rounded();
-    view.space.to_samples = space.to_samples.rounded();
+    view.space.to_seeds = space.to_seeds.view();
+    view.space.to_samples = space.to_samples.view();
     view.space.voxels = voxels.data();
   }
   view.fibres = samples.packed();
@@ -203,9 +212,9 @@ track_inputs read_track_field(const session& s, const track_request& request, po
   in.step_mm = static_cast<double>(request.step_mm);
   in.lengths = request.lengths;
   in.directions = request.local_directions;
+  in.space = read_track_space(s, request, in.samples.grid, in.warp_memory, in.provenance);
   s.on_root([&] {
     const fsl_grid& samples_grid = in.samples.grid;
-    in.space = read_track_space(request, samples_grid, in.provenance);
     refuse_large_image(samples_grid);
     refuse_large_image(in.space.grid);
     if (request.start_fibre > in.samples.fibres)
@@ -215,9 +224,11 @@ track_inputs read_track_field(const session& s, const track_request& request, po
     if (!request.mask.empty() && !in.samples.is_masked) apply_mask(request.mask, samples_grid, in);
     in.mask_voxels = static_cast<std::uint64_t>(std::count_if(
         in.voxels.begin(), in.voxels.end(), [](const voxel_info& v) { return (v.marks & mark::inside) != 0; }));
-    if (in.space.is_separate) move_places(in);
+    if (!in.space.is_separate) return;
+    check_warps(request, samples_grid, voxels_inside(in), in.space);
+    move_places(request, in);
   });
-  s.broadcast(in.space);
+  s.broadcast(in.space.error);
   s.broadcast(in.sample_voxels);
   s.broadcast(in.place_voxels);
   s.broadcast(in.provenance);
@@ -271,6 +282,7 @@ track_inputs read_track_inputs(const session& s, const track_request& given) {
   s.broadcast(in.how);
   in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in));
   add_stored(track_options(), request, in.configuration);
+  add_warp_error(in.space, in.configuration);
   spdlog::info("{} with {} each: {} through {} of {}",
                counted(in.seeds.size(), in.seed_places.empty() ? "seed voxel" : "seed"),
                counted(request.per_seed, "streamline"), counted(in.plan.streamlines(), "streamline"),

@@ -21,6 +21,7 @@ struct track_inputs {
 
   posterior_samples samples;
   track_space space;
+  std::vector<node_memory> warp_memory;          ///< displacements of `space`
   std::vector<track::voxel_info> voxels;         ///< (nz, ny, nx) of space.grid: masks and places of the counts
   std::vector<track::voxel_info> sample_voxels;  ///< voxels of the samples' grid, if the space is separate
   std::vector<std::uint64_t> place_voxels;       ///< linear index of each place's voxel in space.grid

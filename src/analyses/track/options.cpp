@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <numbers>
@@ -10,6 +11,7 @@
 #include "src/analyses/track/surface_masks.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/grid_space.hpp"
+#include "src/scan/warps/transform.hpp"
 
 namespace voxherd {
 
@@ -47,9 +49,12 @@ const option_table<track_request>& drawing_options() {
        {.text = "mask in which streamlines run", .standard = "where there are samples"}},
       {"seedref", &T::reference, text_kind::file,
        {.text = "image on whose grid seeds, masks and results are",
-        .standard = "the samples' image; --xfm: the first image of seeds"}},
-      {"xfm", &T::transform, text_kind::file,
-       {.text = "matrix of FLIRT from this space to that of the samples", .standard = "the same world coordinates"}},
+        .standard = "the samples' image; --transform: the first image of seeds"}},
+      {"transform", &T::transform, text_kind::file,
+       {.text = "what resamples an image of this space to that of the samples: a matrix of FLIRT, a warp of FSL, or files of "
+                "ITK in the order of antsApplyTransforms", .standard = "the same world coordinates", .many = true}},
+      {"inverse-transform", &T::inverse_transform, text_kind::file,
+       {.text = "what resamples an image of the samples to this space; only if one of both is a warp", .many = true}},
       {"seed-image", &T::seed_image, text_kind::file,
        {.text = "mask of the seed voxels, or surface whose vertices are seeds, or several of them", .many = true}},
       {"mesh-space", &T::meshes, {{"caret", mesh_space::caret}, {"freesurfer", mesh_space::freesurfer},
@@ -161,24 +166,32 @@ const option_table<track_request>& acceptance_options() {
   return table;
 }
 
-}  // namespace
-
-void refuse_warp(const char* option, const std::string& path) {
-  for (const char* ending : {".nii", ".nii.gz"})
-    if (path.ends_with(ending) || (!std::filesystem::exists(path) && std::filesystem::exists(path + ending)))
-      refuse(fmt::format("--{} {}: warps are not supported; give a matrix of FLIRT", option, printable(path)));
-}
-
-namespace {
-
 /// Before samples are read, which takes long: throws failure if one of the other inputs cannot be opened.
 void open_all(const track_request& r) {
   for (const auto* paths : {&r.seed_image, &r.connectome, &r.excludes, &r.stop, &r.walk_through_stop, &r.includes,
                             &r.targets, &r.surface_values})
     for (const std::string& path : *paths) (void)input_file(path);
-  for (const std::string* path :
-       {&r.mask, &r.reference, &r.transform, &r.region_names, &r.target2, &r.target3, &r.target3_columns})
+  for (const std::string* path : {&r.mask, &r.reference, &r.region_names, &r.target2, &r.target3, &r.target3_columns})
     if (!path->empty()) (void)input_file(*path);
+  for (const auto* names : {&r.transform, &r.inverse_transform})
+    for (const std::string& name : *names) (void)input_file(transform_file(name));
+}
+
+/// A warp is not inverted, a matrix is.
+void check_transforms(const track_request& r) {
+  const auto warp = [](const std::vector<std::string>& names) {
+    const auto found = std::find_if(names.begin(), names.end(), is_warp);
+    return found == names.end() ? "" : printable(*found);
+  };
+  if (r.transform.empty() && !r.inverse_transform.empty())
+    refuse("--inverse-transform has no meaning without --transform");
+  const std::string found = warp(r.transform).empty() ? warp(r.inverse_transform) : warp(r.transform);
+  if (!found.empty() && r.inverse_transform.empty())
+    refuse(fmt::format(
+        "--transform {}: is a warp; give --inverse-transform (FSL's --invxfm), the warp of the other direction",
+        found));
+  if (found.empty() && !r.inverse_transform.empty())
+    refuse("--inverse-transform has no meaning without a warp: the matrix of --transform is inverted");
 }
 
 }  // namespace
@@ -197,7 +210,7 @@ track_request with_mask_files(const track_request& request) {
       refuse(fmt::format("--{} {}: lists {} images, expected one image", option, printable(*name), images.size()));
     *name = find_mask_file(images.front(), option);
   }
-  if (!r.transform.empty()) refuse_warp("xfm", r.transform);
+  check_transforms(r);
   if (r.includes.size() > static_cast<std::size_t>(track::max_includes))
     refuse(
         fmt::format("--include (FSL's --waypoints) is given {} masks, expected at most {}; draw with fewer, or join "

@@ -26,7 +26,9 @@ enum class mesh_space {
 /// `voxherd track`.
 struct track_request {
   std::string samples, mask;                        ///< files; "" for none
-  std::string reference, transform;                 ///< image of the seeds' space, matrix from it to the samples'
+  std::string reference;                            ///< image of the seeds' space
+  std::vector<std::string> transform;               ///< files, from this space to that of the samples
+  std::vector<std::string> inverse_transform;       ///< and back; only warps have it
   std::vector<std::string> seed_image, connectome;  ///< images or surfaces, or lists of them
   mesh_space meshes = mesh_space::caret;
   std::vector<std::string> surface_values;  ///< files, one per surface of the seeds
@@ -72,9 +74,6 @@ exit_status run_track(session& s, const track_request& request);
 
 /// The request with the images that its lists of masks name. Throws failure.
 track_request with_mask_files(const track_request& request);
-
-/// Throws failure (usage) if a file of a transform is an image.
-void refuse_warp(const char* option, const std::string& path);
 
 /// How streamlines are drawn through samples from the voxels of the seeds' image. `samples` and `fibres` of the
 /// settings are left to the caller.

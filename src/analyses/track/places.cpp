@@ -25,7 +25,7 @@ std::array<std::int64_t, 3> reach(const track_request& request, const image_grid
   for (std::size_t d = 0; d < 3; ++d) {
     double start = 0;
     for (std::size_t k = 0; k < 3; ++k)
-      start += std::abs(space.to_samples.axes[3 * d + k]) * request.radius_mm / space.grid.voxel_size_mm[k];
+      start += std::abs(space.to_samples.affine.axes[3 * d + k]) * request.radius_mm / space.grid.voxel_size_mm[k];
     const double step = static_cast<double>(request.step_mm) / samples.voxel_size_mm[d];
     voxels[d] = static_cast<std::int64_t>(std::ceil(std::max(step, start)));
   }
@@ -49,24 +49,44 @@ void widen(std::vector<std::uint8_t>& marked, std::size_t length, std::size_t st
   }
 }
 
-/// The voxels of an image in which a point of a voxel of the samples' image may be: a box that holds its corners. A
-/// little more than the voxel, or less if each voxel is one of the other image.
-void mark_reached(const track_space& space, const vector3& voxel, double half, std::vector<std::uint8_t>& reached) {
-  const vector3 centre = space.to_seeds(voxel);
+/// Calls use(voxel) for the voxels of an image that a box touches, until it returns true. Returns whether it did.
+template <class Use>
+bool find_in_box(const image_grid& grid, const voxel_box& box, const Use& use) {
   std::int64_t first[3], last[3];
   for (std::size_t d = 0; d < 3; ++d) {
-    double far = 0;
-    for (std::size_t k = 0; k < 3; ++k) far += std::abs(space.to_seeds.axes[3 * d + k]) * half;
-    first[d] = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(centre[d] - far + 0.5)));
-    last[d] = std::min(static_cast<std::int64_t>(space.grid.size[d]) - 1,
-                       static_cast<std::int64_t>(std::floor(centre[d] + far + 0.5)));
+    const double end = static_cast<double>(grid.size[d]) - 1;
+    if (!(box.high[d] >= -0.5 && box.low[d] < end + 0.5)) return false;
+    first[d] = static_cast<std::int64_t>(std::max(0.0, std::floor(box.low[d] + 0.5)));
+    last[d] = static_cast<std::int64_t>(std::min(end, std::floor(box.high[d] + 0.5)));
   }
   for (std::int64_t z = first[2]; z <= last[2]; ++z)
     for (std::int64_t y = first[1]; y <= last[1]; ++y)
       for (std::int64_t x = first[0]; x <= last[0]; ++x) {
-        const std::uint64_t row = static_cast<std::uint64_t>(z) * space.grid.size[1] + static_cast<std::uint64_t>(y);
-        reached[row * space.grid.size[0] + static_cast<std::uint64_t>(x)] = 1;
+        const std::uint64_t row = static_cast<std::uint64_t>(z) * grid.size[1] + static_cast<std::uint64_t>(y);
+        if (use(row * grid.size[0] + static_cast<std::uint64_t>(x))) return true;
       }
+  return false;
+}
+
+/// The voxels of the seeds' image in which a point of a voxel of the samples' image may be. A little more than the
+/// voxel, or less if each voxel is one of the other image.
+void mark_reached(const track_space& space, const vector3& voxel, double half, std::vector<std::uint8_t>& reached) {
+  (void)find_in_box(space.grid, space.to_seeds.bounds(voxel, {half, half, half}), [&](std::uint64_t v) {
+    reached[v] = 1;
+    return false;
+  });
+}
+
+/// The voxels in which a streamline may start. Where warps are not exactly inverse to each other, no point of the
+/// samples' image may lead back to them.
+void mark_starts(double radius_mm, const track_inputs& in, std::vector<std::uint8_t>& reached) {
+  const image_grid& grid = in.space.grid;
+  vector3 half{};
+  for (std::size_t d = 0; d < 3; ++d) half[d] = 0.501 + radius_mm / grid.voxel_size_mm[d];
+  for (std::uint64_t v = 0; v < reached.size(); ++v)
+    if (find_in_box(in.samples.grid, in.space.to_samples.bounds(voxel_position(grid, v), half),
+                    [&](std::uint64_t at) { return (in.sample_voxels[at].marks & mark::inside) != 0; }))
+      reached[v] = 1;
 }
 
 }  // namespace
@@ -90,12 +110,13 @@ void number_places(const track_request& request, track_inputs& in) {
   }
 }
 
-void move_places(track_inputs& in) {
+void move_places(const track_request& request, track_inputs& in) {
   const double half = in.space.to_seeds.is_identity() ? 0.499 : 0.501;
   std::vector<std::uint8_t> reached(in.space.grid.voxel_count());
   for (const std::uint64_t v : in.place_voxels)
     mark_reached(in.space, voxel_position(in.samples.grid, v), half, reached);
   in.sample_voxels = std::move(in.voxels);
+  if (in.space.is_warp()) mark_starts(request.radius_mm, in, reached);
   in.voxels.assign(reached.size(), {-1, 0});
   in.place_voxels.clear();
   for (std::size_t v = 0; v < reached.size(); ++v) {
@@ -104,9 +125,10 @@ void move_places(track_inputs& in) {
     in.place_voxels.push_back(v);
   }
   if (in.place_voxels.empty())
-    throw failure(exit_status::bad_data,
-                  "--seedref, --xfm: no voxel of the reference image is in the samples; is the matrix from the seeds' "
-                  "space to that of the samples?");
+    throw failure(
+        exit_status::bad_data,
+        "--seedref, --transform: no voxel of the reference image is in the samples; does the transform lead from "
+        "the seeds' space to that of the samples?");
 }
 
 bool track_inputs::has_samples(std::uint64_t voxel) const {

@@ -28,7 +28,7 @@ void number_places(const track_request& request, track_inputs& in);
 
 /// The places of a separate space: the voxels of its image that a streamline can reach. After number_places(). Throws
 /// failure.
-void move_places(track_inputs& in);
+void move_places(const track_request& request, track_inputs& in);
 
 /// Masks that are looked up by place, in the files of --walk-through-stop and --targets. On one process. Throws
 /// failure.

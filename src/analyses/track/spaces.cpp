@@ -1,116 +1,145 @@
 #include "src/analyses/track/spaces.hpp"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/failure.hpp"
 #include "src/analyses/track/surface_masks.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
-#include "src/io/number_table.hpp"
 
 namespace voxherd {
 
 namespace {
 
-/// From voxels to FSL's millimetres: the voxel's number times its size.
-voxel_map to_fsl_mm(const fsl_grid& grid) {
-  voxel_map map;
-  for (std::size_t d = 0; d < 3; ++d) map.axes[4 * d] = grid.voxel_size_mm[d];
-  return map;
-}
+/// Both maps; a map without a warp is inverted.
+struct warp_pair {
+  new_warp to_samples, to_seeds;
+};
 
-/// A matrix of FLIRT.
-voxel_map read_flirt_matrix(const std::string& path) {
-  const number_table t = read_number_table(path);
-  const auto refuse = [&](const std::string& found) {
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("--xfm {}: {}, expected a matrix of FLIRT (4 x 4 numbers, the last row 0 0 0 1)", t.name, found));
-  };
-  if (t.rows != 4 || t.columns != 4) refuse(fmt::format("has {} x {} numbers", t.rows, t.columns));
-  for (std::size_t k = 0; k < 4; ++k)
-    if (t.at(3, k) != (k == 3 ? 1 : 0)) refuse(fmt::format("has {} in row 4 column {}", t.at(3, k), k + 1));
-  voxel_map map;
-  for (std::size_t d = 0; d < 3; ++d) {
-    for (std::size_t k = 0; k < 3; ++k) map.axes[3 * d + k] = t.at(d, k);
-    map.origin[d] = t.at(d, 3);
+warp_pair make_warps(const track_request& request, const fsl_grid& seeds, const fsl_grid& samples) {
+  warp_pair made;
+  if (request.transform.empty()) {
+    made.to_samples.map.affine = map_by_world(seeds, samples);
+    made.to_seeds.map.affine = made.to_samples.map.affine.inverse();
+    return made;
   }
-  const double size = determinant(map.axes);
-  if (!std::isfinite(size + map.origin[0] + map.origin[1] + map.origin[2]) || std::abs(size) < 1e-6)
-    refuse(fmt::format("its determinant is {:.3g}", size));
-  return map;
+  // What resamples an image maps points of the new image to the old one.
+  const transform there = read_transforms(request.transform);
+  if (!request.inverse_transform.empty()) {
+    made.to_seeds = make_voxel_warp(there, samples, seeds);
+    made.to_samples = make_voxel_warp(read_transforms(request.inverse_transform), seeds, samples);
+  } else if (there.is_inverse) {
+    transform points = there;
+    points.is_inverse = false;
+    made.to_samples = make_voxel_warp(points, seeds, samples);
+    made.to_seeds.map.affine = made.to_samples.map.affine.inverse();
+  } else {
+    made.to_seeds = make_voxel_warp(there, samples, seeds);
+    made.to_samples.map.affine = made.to_seeds.map.affine.inverse();
+  }
+  return made;
 }
 
-/// Numbers whose difference from a round one is only that of their computation.
-double without_noise(double x) { return std::round(x * 1e9) / 1e9; }
+nlohmann::json fingerprint_files(const std::vector<std::string>& names) {
+  std::vector<std::string> files;
+  std::transform(names.begin(), names.end(), std::back_inserter(files), transform_file);
+  return files.size() == 1 ? fingerprint(files.front()) : fingerprint(files);
+}
+
+std::string words_of(const std::vector<std::string>& names) {
+  return printable(fmt::format("{}", fmt::join(names, " ")));
+}
+
+/// Refuses a warp that has displacements almost nowhere. `used`: by voxel of `grid`; empty for all.
+void check_cover(const char* option, const std::vector<std::string>& names, const voxel_warp& warp,
+                 const image_grid& grid, const std::vector<std::uint8_t>& used, const char* what) {
+  if (warp.values == nullptr) return;
+  constexpr std::uint64_t most = 300'000;
+  constexpr double least_share = 0.1;
+  std::uint64_t inside = 0, all = 0;
+  const std::uint64_t stride = used.empty() ? (1 + grid.voxel_count() / most) | 1u : 1;
+  for (std::uint64_t v = 0; v < grid.voxel_count(); v += stride) {
+    if (!used.empty() && used[v] == 0) continue;
+    ++all;
+    inside += warp.covers(voxel_position(grid, v)) ? 1 : 0;
+  }
+  const double share = static_cast<double>(inside) / static_cast<double>(std::max<std::uint64_t>(1, all));
+  if (share < least_share)
+    refuse_data(fmt::format("--{} {}: its grid holds {:.0f} % of {}; give the warp whose grid is that of this image",
+                            option, words_of(names), 100 * share, what));
+}
 
 }  // namespace
 
-vector3 voxel_map::operator()(const vector3& v) const {
-  vector3 to{};
-  for (std::size_t d = 0; d < 3; ++d)
-    to[d] = axes[3 * d] * v[0] + axes[3 * d + 1] * v[1] + axes[3 * d + 2] * v[2] + origin[d];
-  return to;
-}
-
-voxel_map voxel_map::inverse() const {
-  voxel_map back{voxherd::inverse(axes), {}};
-  const vector3 moved = back(origin);
-  for (std::size_t d = 0; d < 3; ++d) back.origin[d] = -moved[d];
-  return back;
-}
-
-bool voxel_map::is_identity() const {
-  const track::point_map map = rounded();
-  for (int d = 0; d < 3; ++d)
-    for (int k = 0; k < 4; ++k)
-      if (map.rows[d][k] != (d == k ? 1 : 0)) return false;
-  return true;
-}
-
-track::point_map voxel_map::rounded() const {
-  track::point_map map;
-  for (std::size_t d = 0; d < 3; ++d) {
-    for (std::size_t k = 0; k < 3; ++k) map.rows[d][k] = static_cast<float>(without_noise(axes[3 * d + k]));
-    map.rows[d][3] = static_cast<float>(without_noise(origin[d]));
-  }
-  return map;
-}
-
-voxel_map product(const voxel_map& first, const voxel_map& second) {
-  return {product(second.axes, first.axes), second(first.origin)};
-}
-
-voxel_map map_by_world(const image_grid& from, const image_grid& to) {
-  const auto to_world = [](const image_grid& grid) {
-    const grid_space space(grid);
-    return voxel_map{space.axes_mm, space.origin_mm};
-  };
-  return product(to_world(from), to_world(to).inverse());
-}
-
-track_space read_track_space(const track_request& request, const fsl_grid& samples, nlohmann::json& provenance) {
+track_space read_track_space(const session& s, const track_request& request, const fsl_grid& samples,
+                             std::vector<node_memory>& memory, nlohmann::json& provenance) {
   track_space space;
-  space.grid = samples;
-  if (request.reference.empty() && request.transform.empty()) return space;
-  const std::vector<std::string>& seeds = request.connectome.empty() ? request.seed_image : request.connectome;
-  const nifti_header image = read_nifti_header(request.reference.empty() ? first_image(seeds) : request.reference);
-  space.grid = fsl_grid(image.grid);
-  space.is_separate = true;
-  provenance["image"] = image.geometry;
-  if (!request.reference.empty()) provenance["seedref"] = fingerprint(request.reference);
-  if (request.transform.empty()) {
-    space.to_samples = map_by_world(space.grid, samples);
-  } else {
-    provenance["xfm"] = fingerprint(request.transform);
-    space.to_samples =
-        product(product(to_fsl_mm(space.grid), read_flirt_matrix(request.transform)), to_fsl_mm(samples).inverse());
+  warp_pair made;
+  s.on_root([&] {
+    space.grid = samples;
+    if (request.reference.empty() && request.transform.empty()) return;
+    const std::vector<std::string>& seeds = request.connectome.empty() ? request.seed_image : request.connectome;
+    const nifti_header image = read_nifti_header(request.reference.empty() ? first_image(seeds) : request.reference);
+    space.grid = fsl_grid(image.grid);
+    space.is_separate = true;
+    provenance["image"] = image.geometry;
+    if (!request.reference.empty()) provenance["seedref"] = fingerprint(request.reference);
+    if (!request.transform.empty()) provenance["transform"] = fingerprint_files(request.transform);
+    if (!request.inverse_transform.empty())
+      provenance["inverse-transform"] = fingerprint_files(request.inverse_transform);
+    made = make_warps(request, space.grid, samples);
+    space.to_samples = made.to_samples.map;
+    space.to_seeds = made.to_seeds.map;
+  });
+  s.broadcast(space);
+  if (!space.is_warp()) return space;
+  s.agree([&] {
+    if (s.node_rank() == 0 && !s.is_root()) made = make_warps(request, space.grid, samples);
+  });
+  for (const auto& [map, source] :
+       {std::pair(&space.to_samples, &made.to_samples.values), std::pair(&space.to_seeds, &made.to_seeds.values)}) {
+    memory.emplace_back(s, map->points() * sizeof(track::displacement), "the warps");
+    auto* values = reinterpret_cast<track::displacement*>(memory.back().bytes().data());
+    s.agree([&, from = source] {
+      if (s.node_rank() == 0) std::copy(from->begin(), from->end(), values);
+    });
+    if (map->points() > 0) map->values = values;
   }
-  space.to_seeds = space.to_samples.inverse();
   return space;
+}
+
+void check_warps(const track_request& request, const fsl_grid& samples, const std::vector<std::uint8_t>& used,
+                 track_space& space) {
+  if (!space.is_warp()) return;
+  constexpr double largest_mm = 2;
+  check_cover("transform", request.transform, space.to_seeds, samples, used, "the voxels with samples");
+  check_cover("inverse-transform", request.inverse_transform, space.to_samples, space.grid, {},
+              "the image of --seedref or the seeds");
+  space.error = find_inverse_error(space.grid, space.to_samples, space.to_seeds, samples, used);
+  if (space.error.points == 0) return;  // refused by move_places()
+  const std::string found = fmt::format("there and back, points return within {:.2g} mm (median) and {:.2g} mm (95 %)",
+                                        space.error.median_mm, space.error.p95_mm);
+  if (space.error.p95_mm > largest_mm) {
+    spdlog::warn(
+        "--transform, --inverse-transform: {}, expected below {} mm; are both of this subject, and the one the "
+        "inverse of the other?",
+        found, largest_mm);
+  } else {
+    spdlog::info("--transform, --inverse-transform: {}", found);
+  }
+}
+
+void add_warp_error(const track_space& space, nlohmann::json& configuration) {
+  if (!space.is_warp()) return;
+  const auto rounded = [](double mm) { return std::round(mm * 1e3) / 1e3; };
+  configuration["warp-error-median"] = rounded(space.error.median_mm);
+  configuration["warp-error-p95"] = rounded(space.error.p95_mm);
 }
 
 }  // namespace voxherd

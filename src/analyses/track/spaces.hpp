@@ -1,39 +1,38 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <vector>
 
 #include "kernels/track/field.hpp"
+#include "mpi/comm/node_memory.hpp"
+#include "mpi/comm/session.hpp"
 #include "src/analyses/track/options.hpp"
 #include "src/scan/fsl_grid.hpp"
-#include "src/scan/grid_space.hpp"
+#include "src/scan/warps/voxel_warp.hpp"
 
 namespace voxherd {
-
-/// An affine map between the voxels of two images.
-struct voxel_map {
-  matrix3 axes{1, 0, 0, 0, 1, 0, 0, 0, 1};
-  vector3 origin{};
-
-  vector3 operator()(const vector3& voxel) const;
-  voxel_map inverse() const;
-  bool is_identity() const;
-  track::point_map rounded() const;
-};
-
-/// The first map, then the second.
-voxel_map product(const voxel_map& first, const voxel_map& second);
-
-/// The map by world coordinates.
-voxel_map map_by_world(const image_grid& from, const image_grid& to);
 
 /// The image of the seeds, masks and counts.
 struct track_space {
   fsl_grid grid;
   bool is_separate = false;  ///< not simply the samples' image
-  voxel_map to_samples, to_seeds;
+  voxel_warp to_samples, to_seeds;
+  inverse_error error;  ///< of warps, at voxels with samples
+
+  bool is_warp() const { return to_samples.points() > 0 || to_seeds.points() > 0; }
 };
 
-/// The space that --seedref and --xfm ask for. Adds the files to `provenance`. On one process. Throws failure.
-track_space read_track_space(const track_request& request, const fsl_grid& samples, nlohmann::json& provenance);
+/// The space that --seedref, --transform and --inverse-transform ask for. Displacements are in `memory`. Adds the files
+/// to `provenance`. Collective. Throws failure.
+track_space read_track_space(const session& s, const track_request& request, const fsl_grid& samples,
+                             std::vector<node_memory>& memory, nlohmann::json& provenance);
+
+/// Measures how far the warps of a space are from being each other's inverse, and warns. `used`: the samples' voxels
+/// with samples. Throws failure (bad_data) if a warp's grid is elsewhere. On one process.
+void check_warps(const track_request& request, const fsl_grid& samples, const std::vector<std::uint8_t>& used,
+                 track_space& space);
+
+/// Adds what check_warps() found.
+void add_warp_error(const track_space& space, nlohmann::json& configuration);
 
 }  // namespace voxherd

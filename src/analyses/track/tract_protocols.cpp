@@ -96,12 +96,13 @@ std::vector<tract_protocol> read_listed(const std::string& folder, const std::st
   for (std::string line; std::getline(file, line);) {
     ++number;
     std::istringstream words(line.substr(0, line.find('#')));
-    std::string name, factor_text = "1", more;
+    std::string name, factor_text = "1", minutes, more;
     if (!(words >> name)) continue;
-    words >> factor_text;
+    words >> factor_text >> minutes;  // lists of autoPtx also have a time limit
     char* end = nullptr;
     const double factor = std::strtod(factor_text.c_str(), &end);
-    if (*end != '\0' || !(factor > 0 && factor <= 1e6) || words >> more)
+    if (*end != '\0' || !(factor > 0 && factor <= 1e6) ||
+        minutes.find_first_not_of("0123456789:") != std::string::npos || words >> more)
       refuse_data(
           fmt::format("{} line {}: found \"{}\", expected the name of a tract and a factor of the number of "
                       "streamlines",

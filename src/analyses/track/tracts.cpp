@@ -145,7 +145,7 @@ tract_inputs read_tract_inputs(const session& s, const track_request& given) {
   if (!request.transform.empty() && request.reference.empty()) request.reference = tracts.front().seed;
   track_inputs field = read_common(s, request, tracts.front());
   nlohmann::json common = field.samples.provenance;
-  for (const char* name : {"image", "seedref", "xfm"})
+  for (const char* name : {"image", "seedref", "transform", "inverse-transform"})
     if (field.provenance.contains(name)) common[name] = field.provenance.at(name);
   std::vector<tract_run> runs;
   std::vector<std::string> names;
@@ -170,6 +170,7 @@ tract_inputs read_tract_inputs(const session& s, const track_request& given) {
   field.provenance["tracts"] = inputs;
   field.configuration = nlohmann::json::object();
   add_stored(track_options(), request, field.configuration);
+  add_warp_error(field.space, field.configuration);
   field.configuration["tracts"] = streamlines;
   tract_inputs in{std::move(field), std::move(names), std::move(runs)};
   plan_groups(in);

@@ -90,6 +90,10 @@ std::string seeding_text(methods_text& m) {
 }
 
 void add_seeds(methods_text& m) {
+  if (m.result.configuration().contains("warp-error-median"))
+    m.data +=
+        fmt::format(" Of points that the warps map there and back, half return within {} mm and 95 % within {} mm.",
+                    m.state("warp-error-median"), m.state("warp-error-p95"));
   const constant* started = find_constant(m.result, "streamlines", "started");
   const double per_seed = m.result.configuration().value("samples-per-seed", 0.0);
   if (started != nullptr && started->values.size() == 1 && per_seed > 0)
@@ -104,6 +108,8 @@ void write_track_methods(methods_text& m) {
       "with a volume fraction above {}, first fibre {}{}.",
       writing_program(m.result), seeding_text(m), m.state("step"), m.state("max-angle"), m.state("fibre-threshold"),
       m.state("first-fibre"), m.state("loop-check", "off") == "on" ? ", with a loop check" : "");
+  if (m.result.configuration().contains("warp-error-median"))
+    m.text += " Seeds, masks and densities were in another space, connected with that of the samples by warps.";
   add_seeds(m);
   cite_ball_and_stick(m);
 }

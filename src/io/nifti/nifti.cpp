@@ -52,12 +52,13 @@ template <class Found>
   throw failure(exit_status::bad_data, fmt::format("{}: {} is {}, expected {}", name, field, found, expected));
 }
 
-void check_dimensions(const nifti_fields& f, const std::string& name) {
+void check_dimensions(const nifti_fields& f, std::size_t most, const std::string& name) {
   if (f.dim[0] < 1 || f.dim[0] > 7) wrong(name, "dim[0]", f.dim[0], "1 to 7 (the number of dimensions)");
   for (std::size_t i = 1; i <= static_cast<std::size_t>(f.dim[0]); ++i) {
     const std::string field = fmt::format("dim[{}]", i);
     if (f.dim[i] < 1) wrong(name, field, f.dim[i], "at least 1");
-    if (i > 4 && f.dim[i] > 1) wrong(name, field, f.dim[i], "1: an image of at most four dimensions");
+    if (i > most && f.dim[i] > 1)
+      wrong(name, field, f.dim[i], fmt::format("1: an image of at most {} dimensions", most == 4 ? "four" : "five"));
   }
 }
 
@@ -69,7 +70,7 @@ std::uint64_t extent(const nifti_fields& f, std::size_t axis) {
 std::uint64_t check_data_bytes(const nifti_fields& f, const std::string& name) {
   constexpr unsigned __int128 most = std::uint64_t{1} << 62;
   unsigned __int128 bytes = datatype_bytes(f.datatype);
-  for (std::size_t axis = 1; axis <= 4; ++axis) {
+  for (std::size_t axis = 1; axis <= 5; ++axis) {
     bytes *= extent(f, axis);
     if (bytes > most) {
       wrong(name, "dim", fmt::format("{} x {} x {} x {}", extent(f, 1), extent(f, 2), extent(f, 3), extent(f, 4)),
@@ -204,7 +205,7 @@ std::string find_image(const std::string& name) {
   return "";
 }
 
-nifti_header read_nifti_header(const std::string& path) {
+nifti_header read_nifti_header(const std::string& path, std::size_t dimensions) {
   const input_file file(path);
   refuse_pairs(path);
   refuse_other_formats(path);
@@ -217,14 +218,16 @@ nifti_header read_nifti_header(const std::string& path) {
   h.byte_swapped = f.byte_swapped;
   h.compressed = bytes.compressed();
   note_name(h);
-  check_dimensions(f, name);
+  check_dimensions(f, dimensions, name);
   check_type(f, name);
   check_voxel_sizes(f, name);
   check_scaling(f, name, h);
   h.datatype = f.datatype;
   h.bytes_per_value = datatype_bytes(f.datatype);
   h.grid.size = {extent(f, 1), extent(f, 2), extent(f, 3)};
-  h.volumes = extent(f, 4);
+  h.series = extent(f, 5);
+  h.volumes = extent(f, 4) * h.series;
+  h.intent = f.intent;
   h.data_offset = check_offset(f, name);
   check_length(file, h.compressed, h.data_offset + check_data_bytes(f, name), h);
   check_extensions(bytes, f, h.data_offset, h);

@@ -11,6 +11,13 @@
 
 namespace voxherd {
 
+/// What the values are: a code of the standard or of a program, and what it needs.
+struct nifti_intent {
+  int code = 0;
+  std::array<double, 3> parameters{};
+  std::string name;
+};
+
 /// A NIfTI-1 or -2 header that has passed every check (size, magic, dims, datatype, offset, scaling, affine, file
 /// length).
 struct nifti_header {
@@ -19,7 +26,9 @@ struct nifti_header {
   bool byte_swapped = false;
   bool compressed = false;
   image_grid grid;            ///< voxel_to_world from sform, else qform, else voxel sizes
-  std::uint64_t volumes = 1;  ///< dim[4], 1 for a 3-D image
+  std::uint64_t volumes = 1;  ///< dim[4], 1 for a 3-D image; with a fifth dimension all of its volumes
+  std::uint64_t series = 1;   ///< dim[5]
+  nifti_intent intent;
   int datatype = 0;           ///< NIfTI code
   std::size_t bytes_per_value = 0;
   double slope = 1, intercept = 0;  ///< stored value * slope + intercept
@@ -35,8 +44,8 @@ struct nifti_header {
 std::string find_image(const std::string& name);
 
 /// Reads and checks a header. Throws failure (missing_input, bad_data) that names the file, the field, the value found
-/// and the value expected.
-nifti_header read_nifti_header(const std::string& path);
+/// and the value expected. `dimensions`: the most that the image may have, 4 or 5.
+nifti_header read_nifti_header(const std::string& path, std::size_t dimensions = 4);
 
 /// Largest distance (mm) between the world positions that two matrices (4x4, row-major) give to a corner of a grid of
 /// `size` voxels.

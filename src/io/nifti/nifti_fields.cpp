@@ -37,6 +37,9 @@ void copy_common(const Header& h, nifti_fields& f) {
   std::copy(std::begin(h.srow_y), std::end(h.srow_y), f.srow[1].begin());
   std::copy(std::begin(h.srow_z), std::end(h.srow_z), f.srow[2].begin());
   f.xyzt_units = static_cast<int>(h.xyzt_units);
+  f.intent.code = h.intent_code;
+  f.intent.parameters = {h.intent_p1, h.intent_p2, h.intent_p3};
+  f.intent.name.assign(h.intent_name, strnlen(h.intent_name, sizeof h.intent_name));
 }
 
 void check_magic_1(const char (&magic)[4], const std::string& name) {

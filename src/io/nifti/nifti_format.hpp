@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/analysis.hpp"
+#include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {
 
@@ -26,6 +27,7 @@ struct nifti_fields {
   std::array<double, 3> quatern{}, qoffset{};
   std::array<std::array<double, 4>, 3> srow{};
   int xyzt_units = 0;
+  nifti_intent intent;
 
   int header_bytes() const { return version == 1 ? 348 : 540; }
   /// Offset of the first byte that may contain data: the header and the four bytes of the extension flag.

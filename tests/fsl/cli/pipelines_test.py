@@ -1,5 +1,6 @@
 """The scripts of pipelines run unchanged, with FSLDIR set to a copy of FSL in which voxherd replaces programs. After each,
 the files that the pipeline opens next exist and have the right shape."""
+import gzip
 import os
 import shutil
 import subprocess
@@ -220,6 +221,224 @@ class Tracking(unittest.TestCase):
             total = self.image(*folder, "sum_density.nii.gz") if mark == "invert" else density
             self.assertTrue(np.allclose(self.image(*folder, "densityNorm.nii.gz"), total / accepted, rtol=1e-5), name)
             self.assertTrue(os.path.exists(self.path(*folder, "density_lengths.nii.gz")), name)
+
+    def standard_space(self):
+        """A space with 3, 2 and 1 voxels more on each side, and bent: its masks and warps of both directions."""
+        if os.path.isdir(self.path("standard")):
+            return
+        grid, size = self.ends.affine, np.array(self.ends.shape)
+        mm, shift = np.abs(np.diag(grid)[:3]), np.array([3, 2, 1])
+        backwards = np.linalg.det(grid[:3, :3]) > 0
+
+        def coordinates(shape):  # FSL's, at the voxels in the file's order
+            voxels = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), -1).astype(float)
+            return (voxels[::-1] if backwards else voxels) * mm
+
+        def bend(points):
+            return .4 * mm * np.sin(points[..., [1, 2, 0]] / (4 * mm) + 1)
+
+        standard, own = coordinates(size + 2 * shift), coordinates(size)
+        back = own + shift * mm
+        for _ in range(30):
+            back = own + shift * mm - bend(back)
+        self.save("standard/diff2std.nii.gz", bend(standard) - shift * mm, 2006)
+        self.save("standard/std2diff.nii.gz", back - own, 2006)
+        self.save("standard/reference.nii.gz", np.ones(size + 2 * shift))
+        # The same without the bend, as coefficients of fnirt: all in the affine part.
+        for name, sign, shape in (("diff_2_std", 1, size + 2 * shift), ("std_2_diff", -1, size)):
+            image = nibabel.Nifti1Image(np.zeros((*(-(-(shape + 1) // 4) + 2), 3), np.float32), None)
+            affine = np.eye(4)
+            affine[:3, 3] = sign * shift * mm
+            image.header["pixdim"][1:4] = 4
+            image.header.set_sform(affine, 1)
+            image.header["qform_code"], (image.header["qoffset_x"], image.header["qoffset_y"], image.header["qoffset_z"]) = 1, shape
+            image.header["intent_code"], image.header["vox_offset"] = 2007, 352
+            image.header["intent_p1"], image.header["intent_p2"], image.header["intent_p3"] = mm
+            os.makedirs(self.path("standard", "coefficients"), exist_ok=True)
+            with gzip.open(self.path("standard", "coefficients", f"{name}_warp_coeff.nii.gz"), "wb") as file:
+                file.write(image.header.binaryblock + bytes(4) + np.asarray(image.dataobj).tobytes(order="F"))
+
+    def save(self, name, values, intent=0):
+        image = nibabel.Nifti1Image(values.astype(np.float32), self.ends.affine)
+        image.header["intent_code"] = intent
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        nibabel.save(image, self.path(name))
+
+    def standard_mask(self, path, *labels):
+        """Some ends in standard space, with a margin for the bend; of all voxels without labels."""
+        values = np.isin(np.pad(np.asarray(self.ends.dataobj), ((3, 3), (2, 2), (1, 1))), labels)
+        near = values.copy()
+        for axis in range(3):
+            for step in (-1, 1):
+                near |= np.roll(values, step, axis)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        self.save(path, near if labels else np.ones(values.shape))
+        return path
+
+    def standard_protocols(self, folder, target="target1"):
+        for name, seed, goal in (("one", 7, 8), ("two", 9, 10)):
+            self.standard_mask(f"{folder}/{name}/seed.nii.gz", seed)
+            self.standard_mask(f"{folder}/{name}/{target}.nii.gz", goal)
+            self.standard_mask(f"{folder}/{name}/exclude.nii.gz", 11, 12)
+        self.standard_mask(f"{folder}/one/stop.nii.gz", 8)
+        open(f"{folder}/two/invert", "w").close()
+
+    def expect_tracts(self, folder):
+        for name, seed in (("one", 7), ("two", 9)):
+            density = self.image(*folder, name, "densityNorm.nii.gz")
+            self.assertEqual(density.shape, tuple(np.array(self.ends.shape) + (6, 4, 2)), name)
+            ends = np.pad(np.asarray(self.ends.dataobj), ((3, 3), (2, 2), (1, 1)))
+            self.assertGreater(density[ends == seed].mean(), 10 * density[ends == 13].mean() + 1e-6, name)
+
+    def test_XTRACT_in_standard_space(self):
+        self.standard_space()
+        self.standard_protocols(self.path("standard_protocols"))
+        with open(self.path("standard_list"), "w") as file:
+            file.write("one 0.1\ntwo 0.1\n")
+        done = subprocess.run([sys.executable, os.path.join(SCRIPTS, "xtract", "xtract"), "-bpx", self.path("scan.bedpostX"), "-out",
+                               self.path("xtract_standard"), "-species", "CUSTOM", "-p", self.path("standard_protocols"), "-str",
+                               self.path("standard_list"), "-stdref", self.path("standard", "reference"), "-stdwarp",
+                               self.path("standard", "std2diff.nii.gz"), self.path("standard", "diff2std.nii.gz")],
+                              capture_output=True, text=True, env=self.environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[-1000:])
+        self.expect_tracts(("xtract_standard", "tracts"))
+
+    def test_BRC_xtract_with_coefficients(self):
+        """As the script is started: FSLDIR has xtract, MNI's image and the protocols."""
+        self.standard_space()
+        fsl = self.path("brc_fsl")
+        for name in ("bin", "data/standard", "data/xtract_data/Human"):
+            os.makedirs(f"{fsl}/{name}")
+        for name in os.listdir(self.path("fsl", "bin")):
+            os.symlink(self.path("fsl", "bin", name), f"{fsl}/bin/{name}")
+        os.symlink(os.path.join(SCRIPTS, "xtract", "xtract"), f"{fsl}/bin/xtract")
+        os.symlink(self.path("standard", "reference.nii.gz"), f"{fsl}/data/standard/MNI152_T1_1mm.nii.gz")
+        self.standard_protocols(f"{fsl}/data/xtract_data/Human")
+        with open(f"{fsl}/data/xtract_data/Human/structureList", "w") as file:
+            file.write("one 0.1\ntwo 0.1\n")
+        os.makedirs(self.path("brc_global"))
+        with open(self.path("brc_global", "log.shlib"), "w") as file:
+            file.write("log_SetPath() { :; }\nlog_Msg() { echo $2; }\n")
+        done = subprocess.run(["bash", os.path.join(SCRIPTS, "brc", "brc_xtract.sh"), f"--bedpostxfolder={self.path('scan.bedpostX')}",
+                               f"--regfolder={self.path('standard', 'coefficients')}", f"--xtractfolder={self.path('brc_xtract')}",
+                               f"--logfile={self.path('brc_log')}"], capture_output=True, text=True,
+                              env={**self.environment, "FSLDIR": fsl, "BRC_GLOBAL_SCR": self.path("brc_global")})
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[-1000:])
+        self.expect_tracts(("brc_xtract", "tracts"))
+
+    def test_UK_Biobank_autoPtx(self):
+        """bb_autoPtx starts bb_trackSubjectStruct for each tract, beside which the protocols are."""
+        self.standard_space()
+        scripts, subject = self.path("autoptx_scripts"), self.path("biobank", "1000")
+        self.standard_protocols(f"{scripts}/protocols", "target")
+        for name in ("bb_autoPtx", "bb_trackSubjectStruct"):
+            os.symlink(os.path.join(SCRIPTS, "ukbb", name), f"{scripts}/{name}")
+        with open(f"{scripts}/structureList", "w") as file:
+            file.write("one 0.5 10\ntwo 0.5 10\n")
+        for name in ("logs", "dMRI/TBSS/FA", "dMRI/dMRI"):
+            os.makedirs(f"{subject}/{name}")
+        os.symlink(self.path("scan.bedpostX"), f"{subject}/dMRI/dMRI.bedpostX")
+        os.symlink(self.path("scan.bedpostX", "nodif_brain_mask.nii.gz"), f"{subject}/dMRI/dMRI/nodif_brain_mask.nii.gz")
+        os.symlink(self.path("standard", "std2diff.nii.gz"), f"{subject}/dMRI/TBSS/FA/MNI_to_dti_FA_warp.nii.gz")
+        os.symlink(self.path("standard", "diff2std.nii.gz"), f"{subject}/dMRI/TBSS/FA/dti_FA_to_MNI_warp.nii.gz")
+        tools = self.path("biobank_tools", "bb_pipeline_tools")
+        os.makedirs(tools)
+        for name in ("bb_set_header", "bb_set_footer"):
+            open(f"{tools}/{name}", "w").close()
+        done = subprocess.run(["bash", f"{scripts}/bb_autoPtx", "1000"], capture_output=True, text=True, cwd=self.path("biobank"),
+                              env={**self.environment, "BB_BIN_DIR": self.path("biobank_tools"), "FSLGECUDAQ": "gpu.q"})
+        logs = "".join(open(f"{subject}/logs/{name}", encoding="utf-8").read() for name in os.listdir(f"{subject}/logs")
+                       if os.path.isfile(f"{subject}/logs/{name}"))
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, "4711,4711"), logs[-2000:] + done.stderr)
+        for name in ("one", "two"):
+            os.rename(f"{subject}/dMRI/autoptx_preproc/tracts/{name}/tracts/tractsNorm.nii.gz",
+                      f"{subject}/dMRI/autoptx_preproc/tracts/{name}/densityNorm.nii.gz")
+        self.expect_tracts(("biobank", "1000", "dMRI", "autoptx_preproc", "tracts"))
+
+    def hull(self, path, label):
+        """The border of the voxels of an end in standard space, as a surface in FreeSurfer's text. Returns its number of vertices."""
+        inside = np.pad(np.asarray(self.ends.dataobj) == label, ((4, 4), (3, 3), (2, 2)))
+        number, triangles = {}, []
+        for axis in range(3):
+            a, b = np.eye(3, dtype=int)[[axis - 2, axis - 1]]
+            for at in np.argwhere(inside != np.roll(inside, 1, axis)):
+                square = [number.setdefault(tuple(at + i * a + k * b), len(number)) for i, k in ((0, 0), (1, 0), (1, 1), (0, 1))]
+                triangles += [square[:3], [square[2], square[3], square[0]]]
+        points = (np.array(list(number)) - 1.5) @ self.ends.affine[:3, :3].T + self.ends.affine[:3, 3]
+        with open(path, "w") as file:
+            file.write(f"#!ascii\n{len(points)} {len(triangles)}\n")
+            file.writelines("{:.6f} {:.6f} {:.6f} 0\n".format(*point) for point in points)
+            file.writelines("{} {} {} 0\n".format(*triangle) for triangle in triangles)
+        return len(points)
+
+    def qunex(self):
+        """A session of QuNex: ends 7 and 8 in place of the hemispheres' white matter, 13 and 14 of the pial surfaces."""
+        session = self.path("sessions", "S1", "hcp", "S1")
+        results = f"{session}/MNINonLinear/Results/Tractography"
+        if os.path.isdir(results):
+            return results
+        self.standard_space()
+        for name in ("MNINonLinear/xfms", "MNINonLinear/ROIs", "T1w"):
+            os.makedirs(f"{session}/{name}")
+        os.makedirs(results)
+        os.symlink(self.path("scan.bedpostX"), f"{session}/T1w/Diffusion.bedpostX")
+        os.symlink(self.path("standard", "std2diff.nii.gz"), f"{session}/MNINonLinear/xfms/standard2acpc_dc.nii.gz")
+        os.symlink(self.path("standard", "diff2std.nii.gz"), f"{session}/MNINonLinear/xfms/acpc_dc2standard.nii.gz")
+        self.standard_mask(f"{session}/MNINonLinear/ROIs/Whole_Brain_Trajectory_ROI_2.nii.gz")
+        type(self).vertices = sum(self.hull(f"{results}/white.{side}.asc", label) for side, label in (("L", 7), ("R", 8)))
+        for side, label in (("L", 13), ("R", 14)):
+            self.hull(f"{results}/pial.{side}.asc", label)
+        names = [f"{name}_{side}" for name in ("ACCUMBENS", "AMYGDALA", "CAUDATE", "CEREBELLUM", "DIENCEPHALON_VENTRAL", "HIPPOCAMPUS",
+                                               "PALLIDUM", "PUTAMEN", "THALAMUS") for side in ("LEFT", "RIGHT")] + ["BRAIN_STEM"]
+        beside = np.argwhere(np.pad(np.isin(np.asarray(self.ends.dataobj), (9, 10, 11, 12)), ((3, 3), (2, 2), (1, 1))))
+        for name, at in zip(names, beside):
+            values = np.zeros(np.array(self.ends.shape) + (6, 4, 2))
+            values[tuple(at)] = 1
+            self.save(os.path.relpath(f"{results}/CIFTI_STRUCTURE_{name}.nii.gz", self.folder), values)
+        os.makedirs(self.path("qunex_fsl", "data", "standard"))
+        os.symlink(self.path("standard", "reference.nii.gz"), self.path("qunex_fsl", "data", "standard", "MNI152_T1_2mm_brain_mask.nii.gz"))
+        os.makedirs(self.path("qunex_hcp", "tractography_gpu_scripts"))
+        for number in (1, 3):
+            open(self.path("qunex_hcp", "tractography_gpu_scripts", f"post_proc_matrix{number}.sh"), "w").close()
+            os.chmod(self.path("qunex_hcp", "tractography_gpu_scripts", f"post_proc_matrix{number}.sh"), 0o755)
+        return results
+
+    def expect_hemispheres(self, number):
+        """Runs a script of QuNex: most connections of the left surface's vertices lead to the right one's."""
+        results = self.qunex()
+        done = subprocess.run(["bash", os.path.join(SCRIPTS, "qunex", f"run_matrix{number}.sh"), self.path("sessions"), "S1",
+                               "40" if number == 1 else "3"], capture_output=True, text=True, cwd=self.folder,
+                              env={**self.environment, "FSLDIR": self.path("qunex_fsl"), "FSLBINDIR": self.path("fsl", "bin"),
+                                   "DEFAULT_CUDA_VERSION": "", "ProbtrackXGPUBin": "", "FSLGPUBinary": "",
+                                   "HCPPIPEDIR_dMRITractFull": self.path("qunex_hcp"), "QUNEXLIBRARYETC": ""})
+        self.assertEqual(done.returncode, 0, done.stdout[-1000:] + done.stderr[-1000:])
+        self.assertTrue(os.path.exists(f"{results}/fdt_matrix{number}.dot"), done.stdout[-1000:] + done.stderr[-1000:])
+        rows = np.loadtxt(f"{results}/fdt_matrix{number}.dot")
+        file = np.loadtxt(f"{results}/coords_for_fdt_matrix{number}")[:, 3]
+        self.assertEqual((file == 0).sum() + (file == 1).sum(), self.vertices)
+        self.assertEqual(tuple(rows[-1, :2]), (len(file), len(file)))
+        at, to, count = rows[:-1, 0].astype(int) - 1, rows[:-1, 1].astype(int) - 1, rows[:-1, 2]
+        self.assertGreater(count[(file[at] == 0) & (file[to] == 1)].sum(), 3 * count[(file[at] == 0) & (file[to] > 1)].sum() + 10)
+
+    def test_QuNex_matrix1_from_white_matter_surfaces(self):
+        self.expect_hemispheres(1)
+
+    def test_QuNex_matrix3_of_white_matter_surfaces(self):
+        self.expect_hemispheres(3)
+
+    def test_xtract_blueprint_matrix2_from_a_surface(self):
+        results = self.qunex()
+        self.call("probtrackx2", *self.samples, f"--target2={self.standard_mask(self.path('target2.nii.gz'))}", "--omatrix2", "--loopcheck",
+                  "--forcedir", "--opd", "--nsamples=10", f"--xfm={self.path('standard', 'std2diff')}",
+                  f"--invxfm={self.path('standard', 'diff2std')}", f"--seedref={self.path('standard', 'reference')}",
+                  f"--seed={results}/white.L.asc", f"--stop={results}/pial.L.asc", f"--wtstop={results}/white.R.asc",
+                  f"--dir={self.path('blueprint')}")
+        seeds = np.loadtxt(self.path("blueprint", "coords_for_fdt_matrix2"))
+        np.testing.assert_array_equal(seeds[:, 4], np.arange(len(seeds)))
+        self.assertEqual(np.loadtxt(self.path("blueprint", "fdt_matrix2.dot"))[-1, 0], len(seeds))
+        density = self.image("blueprint", "fdt_paths.nii.gz")
+        ends = np.pad(np.asarray(self.ends.dataobj), ((3, 3), (2, 2), (1, 1)))
+        self.assertGreater(density[ends == 8].mean(), 10 * density[ends == 12].mean() + 1e-6)
 
     def test_BRC_autoptx_runs_without_opd(self):
         folder = self.path("autoptx")

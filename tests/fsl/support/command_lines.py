@@ -13,7 +13,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 PAGE = os.path.join(ROOT, "docs", "coming-from-fsl.md")
 PLACE = re.compile(r"(<!-- generated: tests/fsl/support/command_lines.py -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 
-WARPS = "FNIRT warps: resample the masks, or [track](commands/track.md) with a matrix"
 
 
 @dataclass(frozen=True)
@@ -45,25 +44,26 @@ ROWS = (
         (pipeline("test_QuNex_bedpostx_and_dtifit"),)),
     Row(2, "dtifit --data= --out= --mask= --bvecs= --bvals=", "QuNex", (pipeline("test_QuNex_bedpostx_and_dtifit"),)),
     Row(3, "probtrackx2_gpu --omatrix1 --seed=white.asc ... --xfm= --invxfm= --meshspace=caret --waypoints= --wtstop=", "QuNex",
-        why=WARPS),
-    Row(4, "probtrackx2_gpu --omatrix3 --target3= --seed= --stop=pial.asc --xfm= --invxfm=", "QuNex", why=WARPS),
+        (tracking("test_QuNex_matrix1_from_white_matter_surfaces"),)),
+    Row(4, "probtrackx2_gpu --omatrix3 --target3= --seed= --stop=pial.asc --xfm= --invxfm=", "QuNex",
+        (tracking("test_QuNex_matrix3_of_white_matter_surfaces"),)),
     Row(6, "probtrackx2_gpu --omatrix4 --target4= --colmask4= --seed=white.surf.gii", "HCP", why="matrix 4"),
     Row(7, "bedpostx_gpu DIR -QSYS n -Q q -NJOBS n -n 3 -w 1 -b 3000 -j 1250 -s 25 -model 3 -g", "HCP",
         (pipeline("test_HCP_wrapper_with_gradient_deviation"), pipeline("test_the_same_line_is_taken_by_bedpostx_gpu_itself"))),
     Row(9, "split_parts_gpu, xfibres_gpu --data= ... DIR PART PARTS VOXELS, bedpostx_postproc_gpu.sh", "UK Biobank",
         (pipeline("test_UK_Biobank_pre_part_and_post"),)),
     Row(10, "probtrackx2_gpu -x --waypoints= --stop= --avoid= --xfm=MNI_to_FA_warp --invxfm= --sampvox=1 -l --opd",
-        "UK Biobank (autoPtx)", why=WARPS),
+        "UK Biobank (autoPtx)", (tracking("test_UK_Biobank_autoPtx"),)),
     Row(11, "split_parts_gpu, xfibres_gpu, bedpostx_postproc_gpu.sh", "BRC", (pipeline("test_BRC_pre_part_and_post"),)),
     Row(12, "probtrackx2 --samples= --mask= --seed= --waypoints= --avoid= --nsamples= --onewaycondition --dir=. -V 0",
         "BRC (autoPtx)", (tracking("test_BRC_autoptx_runs_without_opd"),)),
-    Row(13, "xtract -bpx -out -species HUMAN -stdwarp WARP WARP -gpu", "BRC", why=WARPS),
+    Row(13, "xtract -bpx -out -species HUMAN -stdwarp WARP WARP -gpu", "BRC", (tracking("test_BRC_xtract_with_coefficients"),)),
     Row(14, "probtrackx2[_gpu] -V 1 --seedref= --xfm=WARP --invxfm=WARP --stop= --avoid= -x --waypoints=targets.txt", "XTRACT",
-        why=WARPS),
+        (tracking("test_XTRACT_in_standard_space"),)),
     Row(15, "xtract -in_native: probtrackx2[_gpu] -V 1 --loopcheck --ompl --opd --sampvox=1 --randfib=1 --waypoints=targets.txt",
         "XTRACT", (tracking("test_XTRACT_native"),)),
     Row(16, "probtrackx2 --omatrix2 --target2= --seed=SURFACE --stop= --wtstop= --xfm= --invxfm=", "xtract_blueprint",
-        why=WARPS),
+        (tracking("test_xtract_blueprint_matrix2_from_a_surface"),)),
     Row(17, "probtrackx2 -x seeds.txt --seedref= --omatrix2 --target2= --loopcheck --opd --pd --xfm=FLIRT.mat", "NFACT",
         (tracking("test_NFACT_matrix2"),)),
     Row(18, "bedpostx_gpu DIR --forcedir --nf=3 --bi=3000 --cnonlinear --model=", "tvb-ukbb", (pipeline("test_tvb_ukbb_bedpostx"),)),

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Stand-ins for the programs of FSL that pipelines call around ours: each does only what the replayed scripts need, with
 nothing but Python. Called by a link, this script is the program of that name."""
+import math
 import os
 import shutil
 import struct
@@ -10,7 +11,7 @@ import sys
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../../bench/papers"))
 import nifti  # noqa: E402
 
-NAMES = ["bc", "fsl_abspath", "fslmaths", "fslstats", "fsl_sub", "imcp", "imtest", "zeropad"]
+NAMES = ["bc", "fsl_abspath", "fslmaths", "fslstats", "fsl_sub", "imcp", "immv", "imrm", "imtest", "zeropad"]
 
 
 def install(folder):
@@ -32,6 +33,9 @@ def with_ending(name):
 def fslmaths(words):
     header, size, slope, intercept, values = nifti.read(find(words[0]))
     assert (slope, intercept) == (1, 0)
+    words = [word for word in words if word != "-range"]  # of the display
+    if words[-2:-1] == ["-odt"]:
+        words = words[:-2]
     for operation, operand in zip(words[1:-1:2], words[2:-1:2]):
         if operation == "-div" and not find(operand):
             number = float(operand)
@@ -75,18 +79,25 @@ def fsl_sub(words):
 def main(name, words):
     if name == "imtest":
         print(1 if words and find(words[0]) else 0)
-    elif name == "imcp":
+    elif name in ("imcp", "immv"):
         source = find(words[0])
         to = os.path.join(words[1], os.path.basename(words[0])) if os.path.isdir(words[1]) else words[1]
-        shutil.copy(source, with_ending(to) if source.endswith(".gz") else to + ".nii")
+        (shutil.copy if name == "imcp" else shutil.move)(source, with_ending(to) if source.endswith(".gz") else to + ".nii")
+    elif name == "imrm":
+        for word in filter(find, words):
+            os.remove(find(word))
     elif name == "fsl_abspath":
         print(os.path.abspath(words[0]))
     elif name == "zeropad":
         print(words[0].zfill(int(words[1])))
     elif name == "bc":
+        scale = None
         for line in sys.stdin.read().replace(";", "\n").splitlines():
-            if line.strip() and not line.startswith("scale"):
-                print(f"{sum(float(n) for n in line.split('+')):g}" if "+" in line else line.strip())
+            if line.startswith("scale"):
+                scale = int(line.split("=")[1])
+            elif line.strip():
+                total = sum(math.prod(float(n) for n in part.split("*")) for part in line.split("/ 1")[0].split("+"))
+                print(int(total) if scale == 0 or total == int(total) else total)
     else:
         {"fslmaths": fslmaths, "fslstats": fslstats, "fsl_sub": fsl_sub}[name](words)
 

@@ -427,7 +427,7 @@ class Errors(Probtrackx2Jobs):
             self.refuse(USAGE, f"{option.split('=')[0]} is not supported: ", "--opd", option)
         self.refuse(USAGE, "--nosuch", "--opd", "--nosuch")
         for options in (("--xfm=warp.nii.gz",), ("--xfm=warp.nii.gz", "--invxfm=a.mat")):
-            self.refuse(USAGE, "warps are not supported; give a matrix of FLIRT", "--opd", *options)
+            self.refuse(USAGE, "--xfm warp.nii.gz is a warp; give --invxfm, the warp of the other direction", "--opd", *options)
         self.refuse(USAGE, "--invxfm has no meaning without --xfm", "--opd", "--invxfm=a.mat")
 
     def test_contradictory_options_are_rejected(self):

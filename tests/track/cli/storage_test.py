@@ -119,7 +119,7 @@ class Storage(StoredJobs):
             folder, mask = self.store_samples(sign)
             for seeds_sign in SIGNS:
                 seeds = self.store_box(seeds_sign, "seeds", np.s_[9:14, 3:6, 3])
-                out = self.make(f"{sign}{seeds_sign}.h5", "--samples", folder, "--mask", mask, "--seed-image", seeds, "--xfm",
+                out = self.make(f"{sign}{seeds_sign}.h5", "--samples", folder, "--mask", mask, "--seed-image", seeds, "--transform",
                                 self.path("identity.mat"), "--seed-radius", 1, "--loop-check", "on", "--samples-per-seed", 40, "--paths",
                                 self.path(f"{sign}{seeds_sign}paths.h5"))
                 density = maps(out)["density"]

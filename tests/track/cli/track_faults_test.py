@@ -72,9 +72,10 @@ class Samples(TrackJobs):
     def test_names_of_all_inputs_are_checked_before_samples_are_read(self):
         folder, seeds = self.samples(), self.mask("seeds", np.s_[10, 4, 3])
         self.write("samples/merged_th1samples.nii", np.full((*SIZE, SAMPLES), np.nan))  # found if samples were read
-        for option in ("exclude", "stop", "include", "walk-through-stop", "targets", "seedref", "xfm", "mask"):
-            rc, output = self.launch(self.path("out.h5"), "--samples", folder, "--seed-image", seeds, f"--{option}", self.path("none.nii"))
-            self.assertEqual(rc, MISSING if option != "xfm" else USAGE, output)
+        for option in ("exclude", "stop", "include", "walk-through-stop", "targets", "seedref", "transform", "mask"):
+            more = ("--inverse-transform", seeds) if option == "transform" else ()
+            rc, output = self.launch(self.path("out.h5"), "--samples", folder, "--seed-image", seeds, f"--{option}", self.path("none.nii"), *more)
+            self.assertEqual(rc, MISSING, output)
             self.assertIn("none.nii", output)
         with open(self.path("bvals"), "w") as file:
             file.write("0 1000 2000 " * 100)

@@ -200,7 +200,7 @@ class Reference(unittest.TestCase):
 
     def test_seeds_and_masks_in_a_turned_space(self):  # 0.85 to 1.03
         maps, waytotal = self.track(
-            "--seed-image", self.roi("space2_seed_callosum"), "--seedref", self.roi("space2_ref"), "--xfm",
+            "--seed-image", self.roi("space2_seed_callosum"), "--seedref", self.roi("space2_ref"), "--transform",
             os.path.join(DATA, "rois", "seed2diff.mat"), "--loop-check", "on", "--seed-radius", 1, "--first-fibre", "equal", "--include",
             self.roi("space2_target_left"), self.roi("space2_target_right"), "--exclude", self.roi("space2_exclude_low"), "--stop",
             self.roi("space2_stop_top"), "--samples-per-seed", 2000)

@@ -1,4 +1,4 @@
-"""voxherd track --seedref --xfm: seeds, masks and results on another grid; identity, shift, scale, FSL's results; errors."""
+"""voxherd track --seedref --transform: seeds, masks and results on another grid; identity, shift, scale, FSL's results; errors."""
 import unittest
 
 import numpy as np
@@ -43,8 +43,8 @@ class Spaces(SpaceJobs):
 
         expected = make("plain")
         reference = self.path("scattered/nodif_brain_mask.nii")
-        self.assertEqual(make("both", "--seedref", reference, "--xfm", identity), expected)
-        self.assertEqual(make("ranks", "--xfm", identity, ranks=3), expected)
+        self.assertEqual(make("both", "--seedref", reference, "--transform", identity), expected)
+        self.assertEqual(make("ranks", "--transform", identity, ranks=3), expected)
         self.assertEqual(make("world", "--seedref", reference), expected)
 
     def test_a_shift_of_the_reference_shifts_seeds_masks_and_counts(self):
@@ -54,7 +54,7 @@ class Spaces(SpaceJobs):
         seeds = self.image("seeds", np.s_[7, 4:6, 3], **MINUS)
         stop = self.image("stop", np.s_[12, :, :], **MINUS)
         goal = self.image("goal", np.s_[2, 4, :], **MINUS)
-        out = self.make("out.h5", "--samples", samples, "--seed-image", seeds, "--xfm", matrix, "--stop", stop, "--targets", goal,
+        out = self.make("out.h5", "--samples", samples, "--seed-image", seeds, "--transform", matrix, "--stop", stop, "--targets", goal,
                         "--samples-per-seed", 20)
         found = maps(out)
         expected = np.zeros(SIZE)
@@ -70,7 +70,7 @@ class Spaces(SpaceJobs):
         seeds = self.image("seeds", np.s_[20, 8, 6], size, **fine)
         gate = self.image("gate", np.s_[30, :, :], size, **fine)
         options = "--samples", samples, "--seed-image", seeds, "--samples-per-seed", 30, "--stop", gate, "--lengths"
-        by_matrix = self.make("matrix.h5", *options, "--xfm", self.flirt("same.mat", np.eye(4)[:3]))
+        by_matrix = self.make("matrix.h5", *options, "--transform", self.flirt("same.mat", np.eye(4)[:3]))
         density = maps(by_matrix)["density"]
         self.assertEqual(density.shape, size)
         self.assertEqual(set(density[2:31, 8, 6]), {30})
@@ -89,7 +89,7 @@ class Spaces(SpaceJobs):
         found = []
         for number, mask in enumerate((target, moved)):
             files = [self.path(f"{number}_{kind}.h5") for kind in (1, 2, 3)]
-            self.make(f"{number}.h5", "--samples", samples, "--seed-image", seeds, "--xfm", matrix, "--samples-per-seed", 10, "--matrix1",
+            self.make(f"{number}.h5", "--samples", samples, "--seed-image", seeds, "--transform", matrix, "--samples-per-seed", 10, "--matrix1",
                       files[0], "--matrix2", files[1], "--target2", mask, "--matrix3", files[2], "--target3", mask)
             found.append([constants(file, "points") for file in files])
         for points in found:
@@ -105,9 +105,9 @@ class Protocols(SpaceJobs, TractJobs):
         options = *self.base(), "--tracts", folder, "--tract-samples", 200
         identity = self.flirt("identity.mat", np.eye(4)[:3])
         plain = digest(self.make("plain.h5", *options))
-        self.assertEqual(digest(self.make("same.h5", *options, "--xfm", identity, ranks=2)), plain)
+        self.assertEqual(digest(self.make("same.h5", *options, "--transform", identity, ranks=2)), plain)
         reference = self.path("scattered/nodif_brain_mask.nii")
-        self.assertEqual(digest(self.make("again.h5", *options, "--xfm", identity, "--seedref", reference)), plain)
+        self.assertEqual(digest(self.make("again.h5", *options, "--transform", identity, "--seedref", reference)), plain)
 
 
 class Errors(SpaceJobs):
@@ -118,14 +118,11 @@ class Errors(SpaceJobs):
 
     def test_what_is_not_a_matrix_of_flirt_or_an_image_is_rejected(self):
         base = "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 4, 3])
-        self.mask("warp", np.s_[3, 3, 3])
-        for name in ("warp.nii", "warp", "standard2diff.nii.gz"):
-            self.refuse(USAGE, "warps are not supported; give a matrix of FLIRT", *base, "--xfm", self.path(name))
         for rows, words in ((np.eye(4)[:2], "has 3 x 4 numbers"), (np.zeros((3, 4)), "its determinant is 0"),
                             (np.diag([1, np.nan, 1])[:, [0, 1, 2, 2]], "its determinant is nan")):
-            self.refuse(BAD_DATA, words, *base, "--xfm", self.flirt("bad.mat", rows))
+            self.refuse(BAD_DATA, words, *base, "--transform", self.flirt("bad.mat", rows))
         far = self.flirt("far.mat", np.hstack([np.eye(3), [[900], [0], [0]]]))
-        self.refuse(BAD_DATA, "is the matrix from the seeds' space", *base, "--xfm", far)
+        self.refuse(BAD_DATA, "does the transform lead from the seeds' space", *base, "--transform", far)
         self.refuse(USAGE, "is a surface, expected an image", *base, "--seedref", "white.surf.gii")
         self.refuse(USAGE, "CIFTI files are not supported", *base, "--stop", "rois.dscalar.nii")
 

@@ -246,7 +246,7 @@ class Errors(SurfaceJobs):
         self.refuse(USAGE, "twice", "--seed-image", surface, surface)
         self.refuse(USAGE, "is one surface, expected at least two masks", "--connectome", surface)
         np.savetxt(self.path("same.mat"), np.eye(4))
-        self.refuse(USAGE, "give --seedref", "--seed-image", surface, "--xfm", self.path("same.mat"))
+        self.refuse(USAGE, "give --seedref", "--seed-image", surface, "--transform", self.path("same.mat"))
         beside = self.sheet("beside", 0.)
         self.refuse(BAD_DATA, "none of the 81 seeds has samples", "--seed-image", beside)
 

@@ -49,7 +49,7 @@ class Tracts(TractJobs):
 
     def test_a_list_selects_tracts_and_scales_their_streamlines(self):
         with open(os.path.join(self.protocols(), "structureList"), "w") as file:
-            file.write("# tracts\ncst 2.5\n#af_l 4\n")
+            file.write("# tracts\ncst 2.5 40\n#af_l 4\n")  # the third word is a time limit of autoPtx
         out = self.make("listed.h5", *self.base(), "--tracts", self.path("protocols"))
         self.assertEqual(list(constants(out, "tracts")["started"]), [2500])
         with open(self.path("own.txt"), "w") as file:

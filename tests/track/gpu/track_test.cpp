@@ -23,6 +23,17 @@ TEST_F(TrackCuda, CountsAreThoseOfTheCpuUnderEveryCondition) {
   }
 }
 
+TEST_F(TrackCuda, CountsThroughWarpsAreThoseOfTheCpu) {
+  for (int variant = 0; variant < 5; ++variant) {
+    SCOPED_TRACE(variant);
+    track_case c = bent_case_with_conditions(variant);
+    c.set_warp();
+    const case_counts found = count_on(gpu, c, 1000, 777);
+    EXPECT_GT(found.walked, 0u);
+    EXPECT_TRUE(found == count_on_cpu(c, 1000, 12000, 2));
+  }
+}
+
 TEST_F(TrackCuda, MeanDirectionsExitsAndTargetsAreThoseOfTheCpu) {
   track_case c = bent_case_with_conditions(2);
   c.how.averaging = step_mean::with_sample;
@@ -170,8 +181,8 @@ seed_space turned_space(const track_case& c) {
   seed_space space;
   space.voxels = c.voxels.data();
   for (std::size_t d = 0; d < 3; ++d) space.size[d] = c.size[d];
-  space.to_samples = {{{1, 0.1f, 0, 0.2f}, {-0.1f, 1, 0, 0.3f}, {0, 0, 1, 0.1f}}};
-  space.to_seeds = {
+  space.to_samples.affine = {{{1, 0.1f, 0, 0.2f}, {-0.1f, 1, 0, 0.3f}, {0, 0, 1, 0.1f}}};
+  space.to_seeds.affine = {
       {{0.990099f, -0.0990099f, 0, -0.168317f}, {0.0990099f, 0.990099f, 0, -0.316832f}, {0, 0, 1, -0.1f}}};
   return space;
 }

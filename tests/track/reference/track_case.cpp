@@ -70,6 +70,41 @@ void track_case::set_seed_matrix() {
   for (std::size_t i = 0; i < seeds.size(); ++i) matrix_columns_[seeds[i].index] = static_cast<std::int32_t>(i);
 }
 
+namespace {
+
+/// Displacements with a margin without any, on a grid whose points are 1.5 voxels apart.
+displacement_field make_sines(const std::array<std::int32_t, 3>& size, double voxels,
+                              std::vector<displacement>& values) {
+  displacement_field field;
+  for (std::size_t d = 0; d < 3; ++d) {
+    field.size[d] = size[d] * 2 / 3 + 4;
+    field.to_field.rows[d][d] = 1 / 1.5f;
+    field.to_field.rows[d][3] = 1;
+  }
+  for (int z = 0; z < field.size[2]; ++z)
+    for (int y = 0; y < field.size[1]; ++y)
+      for (int x = 0; x < field.size[0]; ++x) {
+        const bool outermost =
+            x == 0 || y == 0 || z == 0 || x == field.size[0] - 1 || y == field.size[1] - 1 || z == field.size[2] - 1;
+        const auto wave = [&](double phase) { return outermost ? 0 : static_cast<float>(voxels * std::sin(phase)); };
+        values.push_back({{wave(0.7 * y), wave(0.9 * z + 1), wave(0.6 * x + 2)}});
+      }
+  return field;
+}
+
+}  // namespace
+
+void track_case::set_warp() {
+  mask_voxels = voxels;
+  for (voxel_info& v : voxels) v.marks &= mark::inside;
+  for (std::size_t d = 0; d < 3; ++d) space.size[d] = size[d];
+  space.to_samples.affine = {{{1, 0.1f, 0, 0.2f}, {-0.1f, 1, 0, 0.3f}, {0, 0, 1, 0.1f}}};
+  space.to_seeds.affine = {
+      {{0.990099f, -0.0990099f, 0, -0.168317f}, {0.0990099f, 0.990099f, 0, -0.316832f}, {0, 0, 1, -0.1f}}};
+  space.to_samples.field = make_sines(size, 0.8, to_samples_);
+  space.to_seeds.field = make_sines(size, -0.8, to_seeds_);
+}
+
 field_view track_case::view() const { return host_field(input(1, 1)); }
 
 track_input track_case::input(std::uint64_t per_seed, std::uint64_t per_group) const {
@@ -77,6 +112,10 @@ track_input track_case::input(std::uint64_t per_seed, std::uint64_t per_group) c
   for (std::size_t d = 0; d < 3; ++d) in.size[d] = size[d];
   in.voxels = voxels;
   in.fibres = fibres;
+  in.space = space;
+  in.space.voxels = mask_voxels.empty() ? nullptr : mask_voxels.data();
+  in.space.to_samples.field.values = to_samples_.empty() ? nullptr : to_samples_.data();
+  in.space.to_seeds.field.values = to_seeds_.empty() ? nullptr : to_seeds_.data();
   in.places = static_cast<std::uint32_t>(voxels.size());
   in.columns = columns();
   in.exits = exits;

@@ -31,6 +31,9 @@ struct track_case {
   /// Makes the seeds the columns of a matrix.
   void set_seed_matrix();
 
+  /// Moves masks and counts to an image that a warp connects with that of the samples: turned, and with sines.
+  void set_warp();
+
   field_view view() const;
   /// Refers to the case and keeps what it needs in it.
   track_input input(std::uint64_t per_seed, std::uint64_t per_group) const;
@@ -42,12 +45,15 @@ struct track_case {
   std::vector<std::vector<std::size_t>> targets;  ///< voxels of each; not together with regions
   column_grid matrix;                             ///< without columns unless set_matrix() is called
   std::vector<voxel_info> voxels;
+  seed_space space;                     ///< without voxels unless set_warp() is called
+  std::vector<voxel_info> mask_voxels;  ///< its voxels
   std::vector<packed_fibre> fibres;
   std::vector<seed> seeds;
   std::shared_ptr<const track_mesh> mesh;  ///< null: no surfaces
 
  private:
   std::vector<std::int32_t> matrix_columns_;
+  std::vector<displacement> to_samples_, to_seeds_;
   mutable std::vector<std::uint32_t> target_begin_, target_list_;
 };
 

@@ -27,11 +27,13 @@ struct fibre {
 
 class drawing {
  public:
-  drawing(const track_case& c, const seed& from, std::uint32_t number) : c_(c), from_(from), number_(number) {}
+  drawing(const track_case& c, const seed& from, std::uint32_t number)
+      : c_(c), from_(from), number_(number), space_(c.view().space) {}
 
   reference_streamline run() {
     reference_streamline s;
-    start_ = draw_start();
+    seed_start_ = draw_start();
+    start_ = c_.mask_voxels.empty() ? seed_start_ : map(space_.to_samples, seed_start_);
     s.half[0].passed.assign(c_.how.includes, false);
     follow(0, s.half[0]);
     const fate first = judge_half(s.half[0]);
@@ -71,6 +73,43 @@ class drawing {
     return c_.voxels[c_.index(static_cast<int>(x), static_cast<int>(y), static_cast<int>(z))];
   }
   voxel_info at(const vector& p) const { return look(std::lround(p[0]), std::lround(p[1]), std::lround(p[2])); }
+
+  /// A map with the displacement between the eight points around, weighted by the volumes opposite them.
+  static vector map(const point_warp& warp, const vector& p) {
+    const auto affine = [&](const point_map& m, std::size_t d) {
+      double sum = static_cast<double>(m.rows[d][3]);
+      for (std::size_t k = 0; k < 3; ++k) sum += static_cast<double>(m.rows[d][k]) * p[k];
+      return sum;
+    };
+    vector to = {affine(warp.affine, 0), affine(warp.affine, 1), affine(warp.affine, 2)};
+    const auto& n = warp.field.size;
+    for (std::size_t corner = 0; corner < 8; ++corner) {
+      double weight = 1;
+      long at[3];
+      for (std::size_t d = 0; d < 3; ++d) {
+        const double x = affine(warp.field.to_field, d), low = std::floor(x);
+        at[d] = static_cast<long>(low) + static_cast<long>(corner >> d & 1);
+        weight *= (corner >> d & 1) != 0 ? x - low : 1 - (x - low);
+        if (at[d] < 0 || at[d] >= n[d]) weight = 0;
+      }
+      if (weight == 0) continue;
+      const displacement& v = warp.field.values[(at[2] * n[1] + at[1]) * n[0] + at[0]];
+      for (std::size_t d = 0; d < 3; ++d) to[d] += weight * static_cast<double>(v.along[d]);
+    }
+    return to;
+  }
+
+  /// Point number n of a half in the image of the masks.
+  vector seed_point(const vector& p, std::size_t n) const {
+    if (c_.mask_voxels.empty()) return p;
+    return n == 0 ? seed_start_ : map(space_.to_seeds, p);
+  }
+  voxel_info masks_at(const vector& q) const {
+    if (c_.mask_voxels.empty()) return at(q);
+    const long x = std::lround(q[0]), y = std::lround(q[1]), z = std::lround(q[2]);
+    if (x < 0 || y < 0 || z < 0 || x >= c_.size[0] || y >= c_.size[1] || z >= c_.size[2]) return {-1, 0};
+    return c_.mask_voxels[c_.index(static_cast<int>(x), static_cast<int>(y), static_cast<int>(z))];
+  }
 
   std::optional<std::vector<fibre>> draw_fibres(const vector& p, int half, std::uint32_t what, std::size_t step) const {
     const auto w = words(half, what, step);
@@ -160,7 +199,7 @@ class drawing {
   }
 
   std::uint32_t exits_at(const vector& p) const {
-    return c_.exits.empty() ? 0 : c_.exits[static_cast<std::size_t>(at(p).place)];
+    return c_.exits.empty() ? 0 : c_.exits[static_cast<std::size_t>(masks_at(p).place)];
   }
 
   /// Whether the last point of a half is the first one after a stay in a mask; a stay that began at the seed may end.
@@ -189,17 +228,21 @@ class drawing {
         if (cells.count(here) > 0 && product(cells[here], *travel) < 0) return;
         cells[here] = *travel;
       }
+      const vector q = seed_point(p, n);
+      const voxel_info here = masks_at(q);
       const crossed_surfaces crossed =
-          n == 0 || !c_.mesh ? crossed_surfaces() : find_crossed(*c_.mesh, h.points.back(), p);
-      const std::uint32_t marks = at(p).marks | crossed.marks;
+          n == 0 || !c_.mesh ? crossed_surfaces() : find_crossed(*c_.mesh, h.seed_points.back(), q);
+      const std::uint32_t marks = here.marks | crossed.marks;
       h.points.push_back(p);
+      h.seed_points.push_back(q);
       test_masks(marks, n == 0, h);
-      if (has_left_a_mask(h.points) || (exits & crossed.exits) != 0) {
+      if (has_left_a_mask(h.seed_points) || (exits & crossed.exits) != 0) {
         h.points.pop_back();
+        h.seed_points.pop_back();
         return;
       }
       exits |= crossed.exits;
-      const std::uint32_t region = at(p).marks >> mark::region;
+      const std::uint32_t region = here.marks >> mark::region;
       if (n > 0 && region != 0 && region != from_.region) h.other_region = true;
       if (n > (c_.how.ignore_first_step ? 1 : 0) && (marks & mark::stop) != 0) return;
       if ((at(p).marks & mark::inside) == 0) return;
@@ -229,7 +272,8 @@ class drawing {
   const track_case& c_;
   const seed& from_;
   std::uint32_t number_;
-  vector start_{};
+  seed_space space_;
+  vector start_{}, seed_start_{};
   std::optional<vector> first_;
 };
 
@@ -249,13 +293,14 @@ class reference_counter {
 
   void add(const reference_half& h) {
     for (std::size_t n = 0; n < h.points.size(); ++n) {
-      const auto& p = h.points[n];
+      const auto& p = h.seed_points[n];
+      if (n == 1 && start_) add_direction(*std::exchange(start_, std::nullopt), h.points, 1);
+      if (is_outside(p)) continue;
       const std::size_t v = c_.index(static_cast<int>(std::lround(p[0])), static_cast<int>(std::lround(p[1])),
                                      static_cast<int>(std::lround(p[2])));
       if (n > 0) add_hits(v, n);
       if (n > 0 && c_.mesh)
-        for (const std::uint32_t target : find_crossed(*c_.mesh, h.points[n - 1], p).targets) hit(target, n);
-      if (n == 1 && start_) add_direction(*std::exchange(start_, std::nullopt), h.points, 1);
+        for (const std::uint32_t target : find_crossed(*c_.mesh, h.seed_points[n - 1], p).targets) hit(target, n);
       if (!visited_.insert(v).second) continue;
       ++sums_.density[v], sums_.length[v] += n;
       if (n > 0) add_direction(v, h.points, n);
@@ -264,9 +309,15 @@ class reference_counter {
   }
 
  private:
+  bool is_outside(const std::array<double, 3>& p) const {
+    bool outside = false;
+    for (std::size_t d = 0; d < 3; ++d) outside |= std::lround(p[d]) < 0 || std::lround(p[d]) >= c_.size[d];
+    return outside;
+  }
+
   void add_hits(std::size_t v, std::size_t n) {
     std::vector<std::uint32_t> columns;
-    const std::uint32_t region = c_.voxels[v].marks >> mark::region;
+    const std::uint32_t region = (c_.mask_voxels.empty() ? c_.voxels : c_.mask_voxels)[v].marks >> mark::region;
     if (region != 0 && region != own_ && c_.regions > 0) columns.push_back(region - 1);
     for (std::uint32_t t = 0; t < c_.targets.size(); ++t)
       if (std::count(c_.targets[t].begin(), c_.targets[t].end(), v) > 0) columns.push_back(t);
@@ -325,8 +376,9 @@ std::map<std::uint32_t, std::int64_t> find_crossings(const track_case& c, std::s
     for (std::size_t n = grid.after_start ? 1 : 0; s.counted[half] && n < s.half[half].points.size(); ++n) {
       std::array<long, 3> v{};
       for (std::size_t d = 0; d < 3; ++d)
-        v[d] = static_cast<long>(std::floor(s.half[half].points[n][d] * static_cast<double>(grid.to_voxel.rows[d][d]) +
-                                            static_cast<double>(grid.to_voxel.rows[d][3]) + 0.5));
+        v[d] = static_cast<long>(
+            std::floor(s.half[half].seed_points[n][d] * static_cast<double>(grid.to_voxel.rows[d][d]) +
+                       static_cast<double>(grid.to_voxel.rows[d][3]) + 0.5));
       const std::int32_t column = grid.column[(v[2] * grid.size[1] + v[1]) * grid.size[0] + v[0]];
       if (column < 0 || (grid.square && static_cast<std::size_t>(column) == seed_number)) continue;
       const auto steps = static_cast<std::int64_t>(n);

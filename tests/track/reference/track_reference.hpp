@@ -9,7 +9,8 @@
 namespace voxherd::track {
 
 struct reference_half {
-  std::vector<std::array<double, 3>> points;  ///< in voxels; the first one is the start
+  std::vector<std::array<double, 3>> points;       ///< in voxels; the first one is the start
+  std::vector<std::array<double, 3>> seed_points;  ///< the same in voxels of the seeds' image
   bool excluded = false, out_of_order = false, other_region = false;
   std::vector<bool> passed;  ///< masks to include so far
 };
