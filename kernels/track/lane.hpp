@@ -21,11 +21,13 @@ struct track_job {
 
 /// What is not wanted of a streamline that counts.
 struct no_sink {
-  VOXHERD_FUNCTION void operator()(const walker&) const {}
+  template <class Walker>
+  VOXHERD_FUNCTION void operator()(const Walker&) const {}
 };
 
 /// Takes one streamline after another from a queue: decides which halves count, and repeats those with the same random
 /// numbers to count their voxels. Nothing of a streamline is stored. Without conditions one pass is enough.
+template <mask_places places = mask_places::surfaces>
 class lane_walker {
  public:
   VOXHERD_FUNCTION lane_walker(const track_job& job, const stamped_table<visit_entry>& visits,
@@ -106,7 +108,7 @@ class lane_walker {
   }
 
   const track_job* job_;
-  walker walker_;
+  walker_among<places> walker_;
   crossing* crossings_;
   std::uint64_t group_ = 0;  ///< after the first one
   std::uint64_t from_ = 0, seed_row_ = 0, number_of_group_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace voxherd::track {
 
@@ -76,6 +77,24 @@ void for_each_touched(const std::int32_t (&size)[3], std::span<const float> vert
   }
 }
 
+near_triangle with_plane(const float* vertices, const surface_triangle& t, std::uint32_t number) {
+  const auto corner = [&](std::size_t i, std::size_t d) {
+    return static_cast<double>(vertices[3 * std::size_t{t.corner[i]} + d]);
+  };
+  point first{}, one{}, other{};
+  for (std::size_t d = 0; d < 3; ++d)
+    first[d] = corner(0, d), one[d] = corner(1, d) - first[d], other[d] = corner(2, d) - first[d];
+  const point normal = cross(one, other);
+  const double length = std::sqrt(dot(normal, normal));
+  near_triangle near;
+  near.number = number;
+  // The direction of a thin triangle is known too roughly.
+  if (!(length > 1e-4 * std::max(dot(one, one), dot(other, other)))) return near;
+  for (std::size_t d = 0; d < 3; ++d) near.normal[d] = static_cast<float>(normal[d] / length);
+  near.offset = static_cast<float>(dot(normal, first) / length);
+  return near;
+}
+
 }  // namespace
 
 triangle_cells list_triangles(const std::int32_t (&size)[3], std::span<const float> vertices,
@@ -88,8 +107,9 @@ triangle_cells list_triangles(const std::int32_t (&size)[3], std::span<const flo
   for (std::size_t v = 0; v < voxels; ++v) cells.begin[v + 1] += cells.begin[v];
   cells.triangles.resize(cells.begin.back());
   std::vector<std::uint32_t> next(cells.begin.begin(), cells.begin.end() - 1);
-  for_each_touched(size, vertices, triangles, margin,
-                   [&](std::size_t v, std::uint32_t number) { cells.triangles[next[v]++] = number; });
+  for_each_touched(size, vertices, triangles, margin, [&](std::size_t v, std::uint32_t number) {
+    cells.triangles[next[v]++] = with_plane(vertices.data(), triangles[number], number);
+  });
   return cells;
 }
 

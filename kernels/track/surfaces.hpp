@@ -20,6 +20,18 @@ struct alignas(16) surface_triangle {
   std::uint32_t tips : 3 = 0;  ///< bit i: corner i belongs to no other triangle
 };
 
+/// A triangle near a voxel, with its plane: points of one side have a positive distance to it, in voxels.
+struct alignas(16) near_triangle {
+  float normal[3] = {};  ///< of length 1; 0 if the corners are on a line
+  float offset = 0;
+  std::uint32_t number = 0;
+  std::uint32_t unused[3] = {};
+
+  VOXHERD_FUNCTION float distance(const float (&p)[3]) const {
+    return lane::fma(normal[0], p[0], lane::fma(normal[1], p[1], lane::fma(normal[2], p[2], -offset)));
+  }
+};
+
 /// What a surface is a mask of; the same for all of its triangles.
 struct surface_use {
   std::uint32_t marks = 0;                         ///< bits of namespace mark
@@ -34,18 +46,20 @@ struct surface_use {
 struct surface_view {
   std::int32_t size[3] = {};                  ///< voxels of the image
   const std::uint32_t* cell_begin = nullptr;  ///< null: there are no surfaces
-  const std::uint32_t* cell_triangles = nullptr;
+  const near_triangle* cell_triangles = nullptr;
   const surface_triangle* triangles = nullptr;
   const float* vertices = nullptr;  ///< x, y, z of each
   const surface_use* uses = nullptr;
   const std::uint32_t* targets = nullptr;
   bool has_columns = false;    ///< vertices are columns of a matrix, also of surfaces that are no masks
   float corner_reach[3] = {};  ///< along each axis, how far from a corner an end of a step touches it
+  float plane_reach = 0;       ///< steps farther from a plane, on one side of it, do not meet the triangle for certain
 };
 
 /// The arrays of a surface_view in host memory; empty: there are none.
 struct surface_input {
-  std::span<const std::uint32_t> cell_begin, cell_triangles;
+  std::span<const std::uint32_t> cell_begin;
+  std::span<const near_triangle> cell_triangles;
   std::span<const surface_triangle> triangles;
   std::span<const float> vertices;
   std::span<const surface_use> uses;
@@ -108,7 +122,9 @@ class surface_search {
   VOXHERD_FUNCTION VOXHERD_RARE_CALL bool find_next(const surface_view& surfaces, surface_triangle& found,
                                                     std::uint32_t& number) {
     while (!is_empty(surfaces)) {
-      number = surfaces.cell_triangles[next_++];
+      const near_triangle& near = surfaces.cell_triangles[next_++];
+      if (is_beside(near, surfaces.plane_reach)) continue;
+      number = near.number;
       found = surfaces.triangles[number];
       if ((surfaces.has_columns || surfaces.uses[found.surface].is_mask()) && meets(surfaces, found, line_))
         return true;
@@ -117,6 +133,12 @@ class surface_search {
   }
 
  private:
+  /// Whether both ends are on one side of the plane, also with all rounding: true for most triangles of a voxel.
+  VOXHERD_FUNCTION bool is_beside(const near_triangle& near, float reach) const {
+    const float from = near.distance(line_.from), to = near.distance(line_.to);
+    return (from > reach && to > reach) || (from < -reach && to < -reach);
+  }
+
   /// The voxel at a coordinate, limited to a range.
   VOXHERD_FUNCTION static std::int32_t find_voxel(float position, float least, float most) {
     return static_cast<std::int32_t>(lane::min(lane::max(lane::floor(position + 0.5f), least), most));
@@ -170,8 +192,12 @@ VOXHERD_FUNCTION VOXHERD_RARE_CALL inline met_surfaces meet_surfaces(const surfa
 
 /// Triangles that touch each voxel of an image, as a surface_view has them.
 struct triangle_cells {
-  std::vector<std::uint32_t> begin, triangles;
+  std::vector<std::uint32_t> begin;
+  std::vector<near_triangle> triangles;
 };
+
+/// More than the rounding of distances to a plane, in voxels: of 24 bits of coordinates up to 4096, and of the plane.
+constexpr float plane_rounding = 0.004f;
 
 /// `margin`: by so many voxels more than a triangle, so that no rounding hides it.
 triangle_cells list_triangles(const std::int32_t (&size)[3], std::span<const float> vertices,

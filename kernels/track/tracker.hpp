@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -88,7 +89,9 @@ inline surface_view host_surfaces(const track_input& in) {
   for (int d = 0; d < 3; ++d) {
     to.size[d] = in.space.voxels == nullptr ? in.size[d] : in.space.size[d];
     to.corner_reach[d] = from.corner_reach[d];
+    to.plane_reach = std::max(to.plane_reach, 2 * from.corner_reach[d]);
   }
+  to.plane_reach += plane_rounding;
   to.cell_begin = from.cell_begin.data(), to.cell_triangles = from.cell_triangles.data();
   to.triangles = from.triangles.data(), to.vertices = from.vertices.data();
   to.uses = from.uses.data(), to.targets = from.targets.data();

@@ -120,8 +120,8 @@ class device_surfaces {
  public:
   device_surfaces(const surface_input& in, cudaStream_t stream)
       : cell_begin_(copied(in.cell_begin.data(), in.cell_begin.size(), stream)),
-        cell_triangles_(copied(in.cell_triangles.data(), in.cell_triangles.size(), stream)),
         targets_(copied(in.targets.data(), in.targets.size(), stream)),
+        cell_triangles_(copied(in.cell_triangles.data(), in.cell_triangles.size(), stream)),
         triangles_(copied(in.triangles.data(), in.triangles.size(), stream)),
         vertices_(copied(in.vertices.data(), in.vertices.size(), stream)),
         uses_(copied(in.uses.data(), in.uses.size(), stream)) {}
@@ -135,7 +135,8 @@ class device_surfaces {
   }
 
  private:
-  device_buffer<std::uint32_t> cell_begin_, cell_triangles_, targets_;
+  device_buffer<std::uint32_t> cell_begin_, targets_;
+  device_buffer<near_triangle> cell_triangles_;
   device_buffer<surface_triangle> triangles_;
   device_buffer<float> vertices_;
   device_buffer<surface_use> uses_;
@@ -410,7 +411,7 @@ class cuda_tracker final : public tracker {
       pairs.crossings = crossings_.data();
     }
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(taken_.data(), 0, sizeof(unsigned long long), stream_));
-    launch_blocks(walk_kernel, blocks, {block_threads}, stream_, job, visits, cells, taken_.data(), pairs);
+    launch_blocks(choose_walk_kernel(job), blocks, {block_threads}, stream_, job, visits, cells, taken_.data(), pairs);
     return !may_be_full || had_room(job);
   }
 
@@ -435,7 +436,7 @@ class cuda_tracker final : public tracker {
     const std::size_t block_bytes =
         block_threads * (device_tables<visit_entry>::bytes_per_thread(visit_entries_) +
                          device_tables<cell_entry>::bytes_per_thread(cell_entries_) + list_size * sizeof(crossing));
-    return std::min(resident_blocks(walk_kernel, {block_threads}),
+    return std::min(resident_blocks(choose_walk_kernel(make_job()), {block_threads}),
                     std::max<std::size_t>(1, table_bytes_ / block_bytes));
   }
 

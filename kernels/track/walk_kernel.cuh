@@ -125,7 +125,8 @@ struct pair_sink {
   __device__ crossing* list(std::size_t thread) const {
     return crossings == nullptr ? nullptr : crossings + thread * list_size;
   }
-  __device__ void operator()(const walker& w) const {
+  template <class Walker>
+  __device__ void operator()(const Walker& w) const {
     if (crossings == nullptr) return;
     const std::uint64_t pairs = count_pairs(w.output().crossings, w.crossings(), rows);
     if (pairs == 0) return;
@@ -141,17 +142,28 @@ struct pair_sink {
 constexpr int walk_blocks = 6;
 
 /// Each thread draws one streamline after another until none is left.
+template <mask_places places>
 static __global__ void __launch_bounds__(block_threads, walk_blocks)
     walk_kernel(const __grid_constant__ track_job job, const __grid_constant__ thread_tables<visit_entry> visits,
                 const __grid_constant__ thread_tables<cell_entry> cells, unsigned long long* taken,
                 const __grid_constant__ pair_sink pairs) {
   const std::size_t thread = static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x;
-  lane_walker lane(job, visits.table(thread), cells.table(thread), pairs.list(thread));
+  lane_walker<places> lane(job, visits.table(thread), cells.table(thread), pairs.list(thread));
   shared_queue queue{taken, job.first};
   while (lane.advance(queue, pairs)) {
   }
   visits.keep(thread, lane.visits());
   cells.keep(thread, lane.cells());
+}
+
+using walk_function = void (*)(track_job, thread_tables<visit_entry>, thread_tables<cell_entry>, unsigned long long*,
+                               pair_sink);
+
+/// The kernel for the masks of a job, without what they do not need.
+inline walk_function choose_walk_kernel(const track_job& job) {
+  if (job.field.surfaces.cell_begin != nullptr) return walk_kernel<mask_places::surfaces>;
+  if (job.field.space.voxels != nullptr) return walk_kernel<mask_places::seeds_image>;
+  return walk_kernel<mask_places::samples_image>;
 }
 
 }  // namespace voxherd::track

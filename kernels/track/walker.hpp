@@ -5,13 +5,21 @@
 
 namespace voxherd::track {
 
+/// Where the masks and counts of a walker may be. A walker for less needs fewer registers on a GPU.
+enum class mask_places : std::uint8_t {
+  samples_image,  ///< voxels of the samples' image
+  seeds_image,    ///< or of another one
+  surfaces,       ///< or surfaces
+};
+
 /// Draws one streamline, point after point: two halves from the same start in opposite directions through random
 /// samples of the posterior (Behrens 2003, Magn Reson Med 50:1077; several fibres: Behrens 2007, NeuroImage 34:144).
 /// All random numbers follow from the seed value, the seed's voxel, the streamline's number, the half and the step.
-class walker {
+template <mask_places places>
+class walker_among {
  public:
-  VOXHERD_FUNCTION walker(const field_view& field, const walk_settings& how, const stamped_table<visit_entry>& visits,
-                          const stamped_table<cell_entry>& cells)
+  VOXHERD_FUNCTION walker_among(const field_view& field, const walk_settings& how,
+                                const stamped_table<visit_entry>& visits, const stamped_table<cell_entry>& cells)
       : field_(&field), how_(&how), counter_(field, visits), cells_(cells) {}
 
   /// `counting`: the halves to be counted, as counted_halves() returns; 0: only decide which to count.
@@ -95,17 +103,30 @@ class walker {
       if (square <= 1.0f) break;
     }
     for (int d = 0; d < 3; ++d) seed_start_[d] = lane::fma(offset[d], how_->radius_voxels[d], seed_.position[d]);
-    if (has_seed_space()) return field_->space.to_samples.map(seed_start_, start_);
-    for (int d = 0; d < 3; ++d) start_[d] = seed_start_[d];
+    has_seed_space() ? map_point(field_->space.to_samples, seed_start_, start_) : copy_point(seed_start_, start_);
+  }
+
+  VOXHERD_FUNCTION static void copy_point(const float (&from)[3], float (&to)[3]) {
+    for (int d = 0; d < 3; ++d) to[d] = from[d];
+  }
+
+  /// By copies: members whose address is passed to a function would not be in a GPU's registers.
+  VOXHERD_FUNCTION static void map_point(const point_warp& map, const float (&from)[3], float (&to)[3]) {
+    float point[3], mapped[3];
+    copy_point(from, point);
+    map.map(point, mapped);
+    copy_point(mapped, to);
   }
 
   /// Whether seeds, masks and counts are in another image than the samples.
-  VOXHERD_FUNCTION bool has_seed_space() const { return field_->space.voxels != nullptr; }
+  VOXHERD_FUNCTION bool has_seed_space() const {
+    return places != mask_places::samples_image && field_->space.voxels != nullptr;
+  }
 
   /// The point in the seeds' image. The start is exact, not mapped there and back.
   VOXHERD_FUNCTION void find_seed_point() {
-    if (has_seed_space() && point_ > 0) return field_->space.to_seeds.map(position_, seed_point_);
-    for (int d = 0; d < 3; ++d) seed_point_[d] = has_seed_space() ? seed_start_[d] : position_[d];
+    if (!has_seed_space()) return copy_point(position_, seed_point_);
+    point_ > 0 ? map_point(field_->space.to_seeds, position_, seed_point_) : copy_point(seed_start_, seed_point_);
   }
 
   VOXHERD_FUNCTION void begin_half(int half) {
@@ -202,7 +223,7 @@ class walker {
 
   /// The surfaces that the step to this point crosses; the start crosses none.
   VOXHERD_FUNCTION met_surfaces meet(const float (&before)[3]) const {
-    if (field_->surfaces.cell_begin == nullptr || point_ == 0) return {};
+    if (places != mask_places::surfaces || field_->surfaces.cell_begin == nullptr || point_ == 0) return {};
     return meet_surfaces(&field_->surfaces, line_from(before), seed_.region);
   }
 
@@ -335,5 +356,8 @@ class walker {
   std::int32_t first_steps_ = 0;  ///< number of steps of the first half
   half_fate first_fate_ = half_fate::reject, second_fate_ = half_fate::reject;
 };
+
+/// For all masks.
+using walker = walker_among<mask_places::surfaces>;
 
 }  // namespace voxherd::track
