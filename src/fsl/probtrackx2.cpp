@@ -368,18 +368,7 @@ bool make_folder(const std::string& folder) {
   return created;
 }
 
-/// Without the words that pipelines pass in every call.
-std::vector<std::string> unusual(std::vector<std::string> words) {
-  std::erase_if(words, [](const std::string& word) {
-    const bool is_usual = word.starts_with("--verbose") || word == "--meshspace=caret";
-    if (is_usual) spdlog::debug("{}: has no effect here", word);
-    return is_usual;
-  });
-  return words;
-}
-
 exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
-  log_no_difference(unusual(request.no_difference));
   if (!request.inverse_transform.empty() && !is_warp(request.transform.front()))
     spdlog::info("--invxfm {}: not read; the matrix of --xfm is inverted",
                  printable(request.inverse_transform.front()));

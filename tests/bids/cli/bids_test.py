@@ -173,7 +173,7 @@ class Participants(Study):
         for word in ("Diffusion tensors", "ball & stick model with 2 fibres", "Probabilistic streamlines", "Least-cost paths",
                      "60 jumps of burn-in", "10.1016/S0006-3495(94)80775-1"):
             self.assertEqual(text.count(word), 1, word)
-        self.assertRegex(text, r"(?m)^- sub-01, tensor: The image had 11 × 9 × 7 voxels of .* mask sub-01_desc-brain_mask\.nii\.gz\.$")
+        self.assertRegex(text, r"(?m)^- sub-01, tensor: The image had 11 × 9 × 7 voxels of .* mask sub-01_desc-brain_mask\.nii\.gz \(\d+ voxels\)\.$")
 
     def test_the_methods_are_of_all_results_whatever_the_last_call_was(self):
         before = read(self.path("out/logs/CITATION.md"))
