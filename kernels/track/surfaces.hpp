@@ -140,8 +140,8 @@ class surface_search {
   }
 
   /// The voxel at a coordinate, limited to a range.
-  VOXHERD_FUNCTION static std::int32_t find_voxel(float position, float least, float most) {
-    return static_cast<std::int32_t>(lane::min(lane::max(lane::floor(position + 0.5f), least), most));
+  VOXHERD_FUNCTION static std::int32_t find_voxel(float position, float first, float last) {
+    return static_cast<std::int32_t>(lane::min(lane::max(lane::floor(position + 0.5f), first), last));
   }
 
   VOXHERD_FUNCTION void begin_voxel(const surface_view& surfaces) {

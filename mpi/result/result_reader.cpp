@@ -237,6 +237,12 @@ const std::vector<std::uint64_t>& result_reader::point_offsets() const { return 
 std::uint64_t result_reader::point_count() const { return voxherd::point_count(state_->layout); }
 const std::vector<output_spec>& result_reader::outputs() const { return state_->layout.outputs; }
 const std::vector<constant>& result_reader::constants() const { return state_->layout.constants; }
+
+const constant* result_reader::find_constant(const std::string& group, const std::string& name) const {
+  for (const constant& c : constants())
+    if (c.group == group && c.name == name) return &c;
+  return nullptr;
+}
 const std::vector<batch>& result_reader::batches() const { return state_->layout.batches; }
 const std::vector<journal_entry>& result_reader::journal() const { return state_->journal; }
 

@@ -48,6 +48,8 @@ class result_reader {
   std::uint64_t point_count() const;  ///< number of points of all items
   const std::vector<output_spec>& outputs() const;
   const std::vector<constant>& constants() const;
+  /// Null if there is none.
+  const constant* find_constant(const std::string& group, const std::string& name) const;
   const std::vector<batch>& batches() const;
   const std::vector<journal_entry>& journal() const;
 

@@ -22,7 +22,7 @@ constexpr std::string_view density_prefix = "density_";
 /// The numbers of streamlines of each tract. `name`: "started" or "waytotal".
 std::vector<double> tract_numbers(const result_reader& result, const char* name, std::size_t tracts) {
   for (const char* group : {"streamlines", "tracts"})
-    if (const constant* c = report::find_constant(result, group, name); c != nullptr && c->values.size() == tracts)
+    if (const constant* c = result.find_constant(group, name); c != nullptr && c->values.size() == tracts)
       return c->values;
   throw failure(exit_status::bad_data, fmt::format("{}: has no numbers {} of its {}, expected a result of track",
                                                    result.path(), name, counted(tracts, "density map")));

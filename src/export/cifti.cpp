@@ -9,7 +9,6 @@
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "mpi/run/progress.hpp"
-#include "src/export/cifti_maps.hpp"
 #include "src/export/matrix_models.hpp"
 #include "src/export/matrix_stream.hpp"
 #include "src/io/input_file.hpp"
@@ -39,9 +38,8 @@ double read_waytotal(const std::string& path) {
   double sum = 0;
   if (path.ends_with(".h5")) {
     const result_reader result(path);
-    for (const constant& c : result.constants())
-      if (c.group == "streamlines" && c.name == "waytotal")
-        sum = std::accumulate(c.values.begin(), c.values.end(), 0.0);
+    if (const constant* waytotal = result.find_constant("streamlines", "waytotal"))
+      sum = std::accumulate(waytotal->values.begin(), waytotal->values.end(), 0.0);
   } else {
     const number_table table = read_number_table(path);
     sum = std::accumulate(table.values.begin(), table.values.end(), 0.0);

@@ -1,4 +1,4 @@
-#include "src/export/cifti_maps.hpp"
+#include "src/export/cifti.hpp"
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -20,19 +20,13 @@ namespace voxherd {
 
 namespace {
 
-const constant* find_seed_constant(const result_reader& result, const std::string& name) {
-  for (const constant& c : result.constants())
-    if (c.group == "seeds" && c.name == name) return &c;
-  return nullptr;
-}
-
 /// The vertices among the seeds, and the row of each in the result's tables.
 matrix_places list_vertex_seeds(const result_reader& result, std::vector<std::size_t>& rows) {
   matrix_places places;
   places.files = read_seed_files(result);
   places.grid = result.grid();
-  const std::vector<double>&roi = find_seed_constant(result, "roi")->values,
-        &place = find_seed_constant(result, "place")->values;
+  const std::vector<double>&roi = result.find_constant("seeds", "roi")->values,
+        &place = result.find_constant("seeds", "place")->values;
   for (std::size_t i = 0; i < roi.size(); ++i) {
     const auto file = static_cast<std::uint32_t>(roi[i]);
     if (file >= places.files.size() || places.files[file].vertices == 0) continue;
@@ -105,15 +99,15 @@ void divide_by_sum(std::span<float> row) {
 
 }  // namespace
 
-bool has_vertex_seeds(const result_reader& result) { return find_seed_constant(result, "roi") != nullptr; }
+bool has_vertex_seeds(const result_reader& result) { return result.find_constant("seeds", "roi") != nullptr; }
 
 place_maps read_seed_maps(const result_reader& result, double factor, bool log) {
   place_maps maps;
   std::vector<std::size_t> rows;
   maps.places = list_vertex_seeds(result, rows);
   const std::vector<std::string> targets = list_names(result, "seeds_to_", "_lengths");
-  const constant *accepted = find_seed_constant(result, "accepted"), *hits = find_seed_constant(result, "hits"),
-                 *lengths = find_seed_constant(result, "mean_length_mm");
+  const constant *accepted = result.find_constant("seeds", "accepted"), *hits = result.find_constant("seeds", "hits"),
+                 *lengths = result.find_constant("seeds", "mean_length_mm");
   const auto value = [&](double v) {
     return static_cast<float>(log ? std::log1p(v * factor) / std::numbers::ln10 : v * factor);
   };

@@ -48,9 +48,8 @@ class text_file {
 
 /// Null if the matrix has no such values.
 const std::vector<double>* find_optional(const result_reader& result, const std::string& name) {
-  for (const constant& c : result.constants())
-    if (c.group == "matrix" && c.name == name) return &c.values;
-  return nullptr;
+  const constant* found = result.find_constant("matrix", name);
+  return found == nullptr ? nullptr : &found->values;
 }
 
 const std::vector<double>& find_values(const result_reader& result, const std::string& name) {

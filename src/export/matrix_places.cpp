@@ -14,14 +14,8 @@ namespace voxherd {
 
 namespace {
 
-const constant* find_matrix_constant(const result_reader& result, const std::string& name) {
-  for (const constant& c : result.constants())
-    if (c.group == "matrix" && c.name == name) return &c;
-  return nullptr;
-}
-
 const std::vector<double>& matrix_values(const result_reader& result, const std::string& name) {
-  if (const constant* found = find_matrix_constant(result, name)) return found->values;
+  if (const constant* found = result.find_constant("matrix", name)) return found->values;
   refuse_data(
       fmt::format("{}: has no /matrix/{}, expected a complete matrix of track (--matrix1, --matrix2 or --matrix3)",
                   printable(result.path()), name));
@@ -76,8 +70,8 @@ matrix_places make_places(const result_reader& result, const std::string& side, 
   places.grid = grid;
   places.place = std::move(voxels);
   places.file.assign(places.place.size(), 0);
-  const constant *roi = find_matrix_constant(result, side + "_roi"),
-                 *vertex = find_matrix_constant(result, side + "_place");
+  const constant *roi = result.find_constant("matrix", side + "_roi"),
+                 *vertex = result.find_constant("matrix", side + "_place");
   if (roi == nullptr || vertex == nullptr) {
     if (places.files.size() > 1) find_mask_files(places);
     return places;

@@ -38,7 +38,7 @@ struct probtrackx2_outputs {
 
 /// Seeds of a result with surfaces.
 struct seed_rows {
-  explicit seed_rows(const std::vector<constant>& constants);
+  explicit seed_rows(const result_reader& result);
   double value(std::size_t row, std::size_t target, std::size_t targets, bool distance_corrected) const;
 
   std::vector<double> roi, place, hits, mean_length_mm;  ///< hits: by seed and target; empty if there are none

@@ -17,13 +17,6 @@ namespace voxherd {
 
 namespace {
 
-/// Null if the result has no such constant.
-const constant* find_constant(const std::vector<constant>& all, const char* group, const char* name) {
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const constant& c) { return c.group == group && c.name == name; });
-  return found == all.end() ? nullptr : &*found;
-}
-
 /// Writes the matrix in FSL's form: two spaces after each number.
 std::string matrix_text(const constant& c) {
   const std::size_t columns = c.shape.size() < 2 ? 1 : c.shape.back();
@@ -53,7 +46,7 @@ void add_target_images(const result_volumes& result, const probtrackx2_outputs& 
 /// Rows of the vertices after those of the voxels, as FSL orders them.
 void add_vertex_rows(const result_volumes& result, const probtrackx2_outputs& wanted, std::vector<double>& values,
                      std::vector<double>& lengths) {
-  const seed_rows rows(result.result().constants());
+  const seed_rows rows(result.result());
   const std::size_t columns = wanted.targets.size();
   for (std::size_t i = 0; i < rows.roi.size(); ++i) {
     if (!wanted.seed_files[static_cast<std::size_t>(rows.roi[i])].is_surface) continue;
@@ -188,9 +181,8 @@ void add_target_densities(const result_volumes& result, const probtrackx2_output
 
 export_plan plan_probtrackx2_folder(const result_volumes& result, const probtrackx2_outputs& wanted) {
   export_plan plan;
-  const std::vector<constant> constants = result.result().constants();
-  const constant* by_region = find_constant(constants, "connectome", "waytotal");
-  const constant* total = find_constant(constants, "streamlines", "waytotal");
+  const constant* by_region = result.result().find_constant("connectome", "waytotal");
+  const constant* total = result.result().find_constant("streamlines", "waytotal");
   if (total == nullptr)
     throw failure(exit_status::bad_data,
                   fmt::format("{}: has no waytotal, expected a result of track", result.result().path()));
@@ -212,9 +204,9 @@ export_plan plan_probtrackx2_folder(const result_volumes& result, const probtrac
   add_target_texts(result, wanted, plan);
   add_target_densities(result, wanted, plan);
   if (wanted.lengths) plan.images.push_back(map_image(result, "mean_length", wanted.name + "_lengths.nii.gz"));
-  if (const constant* counts = find_constant(constants, "connectome", "count"))
+  if (const constant* counts = result.result().find_constant("connectome", "count"))
     plan.texts.push_back({"fdt_network_matrix", matrix_text(*counts)});
-  const constant* lengths = find_constant(constants, "connectome", "mean_length_mm");
+  const constant* lengths = result.result().find_constant("connectome", "mean_length_mm");
   if (lengths != nullptr && wanted.lengths) plan.texts.push_back({"fdt_network_matrix_lengths", matrix_text(*lengths)});
   return plan;
 }

@@ -42,11 +42,10 @@ void add_volume_part(const result_volumes& result, const std::string& map, const
 
 }  // namespace
 
-seed_rows::seed_rows(const std::vector<constant>& constants) {
-  const auto find = [&](const char* name) -> std::vector<double> {
-    for (const constant& c : constants)
-      if (c.group == "seeds" && c.name == name) return c.values;
-    return {};
+seed_rows::seed_rows(const result_reader& result) {
+  const auto find = [&](const char* name) {
+    const constant* found = result.find_constant("seeds", name);
+    return found == nullptr ? std::vector<double>() : found->values;
   };
   roi = find("roi"), place = find("place"), hits = find("hits"), mean_length_mm = find("mean_length_mm");
 }
@@ -60,11 +59,11 @@ void write_surface_counts(const std::string& matrix, const std::vector<std::stri
                           bool distance_corrected) {
   const result_reader result(matrix);
   const sparse_matrix m(result);
-  const auto find = [&](const char* wanted) {
-    const auto& all = result.constants();
-    return std::find_if(all.begin(), all.end(), [&](const constant& c) { return c.name == wanted; })->values;
-  };
-  const std::vector<double> roi = find("column_roi"), place = find("column_place");
+  const constant *rois = result.find_constant("matrix", "column_roi"),
+                 *places = result.find_constant("matrix", "column_place");
+  if (rois == nullptr || places == nullptr)
+    refuse_data(fmt::format("{}: its columns are not vertices of surfaces", printable(matrix)));
+  const std::vector<double>&roi = rois->values, &place = places->values;
   for (std::size_t f = 0; f < surfaces.size(); ++f) {
     surface mesh = read_surface(surfaces[f]);
     std::vector<double> sums(mesh.points_mm.size());
@@ -78,7 +77,7 @@ void write_surface_counts(const std::string& matrix, const std::vector<std::stri
 }
 
 void add_surface_targets(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {
-  const seed_rows rows(result.result().constants());
+  const seed_rows rows(result.result());
   const std::size_t targets = wanted.targets.size();
   for (std::size_t f = 0; f < wanted.seed_files.size(); ++f) {
     const auto& file = wanted.seed_files[f];

@@ -14,7 +14,7 @@ namespace voxherd {
 
 namespace {
 
-enum class meaning { value, given, no_difference, no_difference_value, unsupported };
+enum class meaning { value, given, no_difference_value, unsupported };
 
 /// An option of FSL under its one or two names. `ours`: the option that replaces it, or the reason why there is none.
 struct flag {
@@ -170,7 +170,7 @@ class translator {
 
   /// Conditions for waypoints have no effect without them; FSL's GUI writes them always.
   bool has_effect(const flag& f) const {
-    if (f.kind == meaning::no_difference || f.kind == meaning::no_difference_value) return false;
+    if (f.kind == meaning::no_difference_value) return false;
     if (f.fsl == "--waycond" || f.fsl == "--wayorder" || f.fsl == "--onewaycondition") return has("--waypoints");
     if (f.fsl == "--s2tastext" || f.fsl == "--otargetpaths") return has("--os2t");
     if (f.fsl == "--distthresh1") return has("--omatrix1");
@@ -225,9 +225,7 @@ std::string list_probtrackx2_flags() {
     if ((f.kind != meaning::value && f.kind != meaning::given) || (f.fsl == f.ours && f.short_name.empty())) continue;
     text += fmt::format("  {:<22} {}{}{}\n", f.ours, f.short_name, f.short_name.empty() ? "" : ", ", f.fsl);
   }
-  text += list_names("Without effect", [](const flag& f) {
-    return f.kind == meaning::no_difference || f.kind == meaning::no_difference_value;
-  });
+  text += list_names("Without effect", [](const flag& f) { return f.kind == meaning::no_difference_value; });
   return text + list_names("Not supported", [](const flag& f) { return f.kind == meaning::unsupported; });
 }
 

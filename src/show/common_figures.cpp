@@ -124,7 +124,7 @@ std::vector<shell> find_shells(const gradient_table& table) {
 }
 
 gradient_table stored_gradients(const result_reader& r) {
-  const constant *b = find_constant(r, "inputs", "bvals"), *g = find_constant(r, "inputs", "bvecs");
+  const constant *b = r.find_constant("inputs", "bvals"), *g = r.find_constant("inputs", "bvecs");
   if (b == nullptr || g == nullptr || g->values.size() != 3 * b->values.size()) return {};
   const auto n = static_cast<std::ptrdiff_t>(b->values.size());
   const auto x = g->values.begin();

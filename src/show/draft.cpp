@@ -122,12 +122,6 @@ std::string explain(const std::string& name, const std::string& meaning, const s
   return text;
 }
 
-const constant* find_constant(const result_reader& r, const std::string& group, const std::string& name) {
-  for (const constant& c : r.constants())
-    if (c.group == group && c.name == name) return &c;
-  return nullptr;
-}
-
 std::string configured(const result_reader& r, const std::string& option, const std::string& standard) {
   const auto& all = r.configuration();
   if (!all.is_object() || !all.contains(option)) return standard;

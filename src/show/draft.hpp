@@ -63,9 +63,6 @@ std::vector<float> read_values(const draft& d, const output_spec& o);
 /// "FA: fractional anisotropy.", and what else is to be said.
 std::string explain(const std::string& name, const std::string& meaning, const std::string& more = "");
 
-/// A constant of the result by group and name; null if there is none.
-const constant* find_constant(const result_reader& r, const std::string& group, const std::string& name);
-
 /// A word of the configuration; `standard` if the configuration has none.
 std::string configured(const result_reader& r, const std::string& option, const std::string& standard);
 

@@ -101,7 +101,7 @@ std::vector<std::string> region_names(const result_reader& r, std::size_t n) {
     for (const auto& name : configuration.at("region-names")) names.push_back(name.get<std::string>());
   if (names.size() == n) return names;
   names.clear();
-  const constant* labels = find_constant(r, group, "labels");
+  const constant* labels = r.find_constant(group, "labels");
   for (std::size_t i = 0; i < n; ++i)
     names.push_back(labels != nullptr && labels->values.size() == n ? number_text(labels->values[i])
                                                                     : std::to_string(i + 1));
@@ -237,7 +237,7 @@ table region_strengths(const square& m, const std::vector<std::string>& names) {
 }  // namespace
 
 void add_matrix(result_draft& d, const std::string& name, best which, names_shown shown) {
-  const constant* c = find_constant(d.result, group, name);
+  const constant* c = d.result.find_constant(group, name);
   if (c == nullptr || c->shape.size() != 2 || c->shape[0] != c->shape[1] || c->shape[0] == 0) return;
   const square m{*c, which};
   const std::vector<std::string> names = region_names(d.result, m.n());

@@ -46,7 +46,7 @@ std::string describe_items(const result_reader& result) {
   const std::string name = item_name(result), items = counted(result.item_voxels().size(), name);
   if (!result.point_offsets().empty()) return items + " with " + counted(result.point_count(), "point");
   if (name != "voxel") return items;
-  const constant* const inside = report::find_constant(result, "streamlines", "mask_voxels");
+  const constant* const inside = result.find_constant("streamlines", "mask_voxels");
   if (inside != nullptr && inside->values.size() == 1)
     return fmt::format("{} in the mask ({} with their neighbours)",
                        counted(static_cast<std::uint64_t>(inside->values.front()), name), result.item_voxels().size());

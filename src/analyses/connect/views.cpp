@@ -16,11 +16,11 @@ constexpr auto pathway_group = "pathway";
 
 /// A chart of constants of the pathway against epsilon.
 void add_epsilon_chart(result_draft& d, const std::vector<std::string>& names, const std::string& y_label) {
-  const constant* epsilon = find_constant(d.result, pathway_group, "epsilon");
+  const constant* epsilon = d.result.find_constant(pathway_group, "epsilon");
   if (epsilon == nullptr) return;
   line_chart chart{y_label + " against epsilon", "epsilon", y_label, epsilon->values, {}, {}};
   for (const std::string& name : names)
-    if (const constant* c = find_constant(d.result, pathway_group, name);
+    if (const constant* c = d.result.find_constant(pathway_group, name);
         c != nullptr && c->values.size() == chart.x.size())
       chart.lines.push_back({c->meaning, c->values});
   if (chart.lines.empty()) return;
@@ -39,8 +39,8 @@ void add_pathway_numbers(result_draft& d) {
     if (c.values.size() == 1) t.rows.push_back({c.name, number_text(c.values.front()), c.unit, c.meaning});
   }
   if (!t.rows.empty()) d.out.sections.back().tables.push_back(t);
-  const constant *gap = find_constant(d.result, pathway_group, "gap"),
-                 *joining = find_constant(d.result, pathway_group, "joining_excess");
+  const constant *gap = d.result.find_constant(pathway_group, "gap"),
+                 *joining = d.result.find_constant(pathway_group, "joining_excess");
   constexpr double max_gap = 0.15, max_joining = 0.05;  // those of the program's own warnings and tests
   if (gap != nullptr && gap->values.front() > max_gap)
     d.warn(fmt::format("The costs of both directions differ by {:.2g} %; the solution is not more exact than that.",
@@ -51,8 +51,8 @@ void add_pathway_numbers(result_draft& d) {
 }
 
 void warn_about_paths(result_draft& d) {
-  const constant *cost = find_constant(d.result, "connectome", "cost"),
-                 *along = find_constant(d.result, "connectome", "path_cost");
+  const constant *cost = d.result.find_constant("connectome", "cost"),
+                 *along = d.result.find_constant("connectome", "path_cost");
   if (cost == nullptr || along == nullptr || cost->values.size() != along->values.size()) return;
   constexpr double max_ratio = 1.5;
   std::uint64_t doubtful = 0;
@@ -89,7 +89,7 @@ void write_connect_methods(methods_text& m) {
 }
 
 void write_connect_chapter(result_draft& d) {
-  if (find_constant(d.result, "connectome", "labels") != nullptr) {
+  if (d.result.find_constant("connectome", "labels") != nullptr) {
     d.add_section("Connectome");
     add_matrix(d, "cost", best::smallest, names_shown::yes);
     add_matrix(d, "length_mm", best::smallest);
@@ -102,7 +102,7 @@ void write_connect_chapter(result_draft& d) {
   add_map(d, "excess", {.map = colour_map::viridis, .first = 0, .note = "Dark voxels are on the cheapest paths."});
   for (const char* name : {"total", "arrival_from", "arrival_to", "first_cost", "second_cost"})
     add_map(d, name, {.map = colour_map::viridis, .first = 0, .note = "Dark means a low cost."});
-  if (find_constant(d.result, pathway_group, "epsilon") != nullptr) {
+  if (d.result.find_constant(pathway_group, "epsilon") != nullptr) {
     d.add_section("Pathway");
     add_pathway_numbers(d);
     add_epsilon_chart(d, {"volume_mm3"}, "volume (mm3)");

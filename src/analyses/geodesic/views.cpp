@@ -65,7 +65,7 @@ void write_geodesic_methods(methods_text& m) {
 void write_geodesic_chapter(result_draft& d) {
   warn_about_drift(d);
   add_fibres(d, "measure");
-  if (find_constant(d.result, "connectome", "labels") != nullptr) {
+  if (d.result.find_constant("connectome", "labels") != nullptr) {
     d.add_section("Connectome");
     add_matrix(d, "count", best::largest, names_shown::yes);
     add_matrix(d, "best_measure", best::largest);

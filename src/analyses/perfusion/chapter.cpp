@@ -19,11 +19,11 @@ namespace {
 /// Adds a chart of the constants of group "curves" against time, named by their meanings.
 void add_curves(result_draft& d, const std::string& title, const std::string& quantity,
                 const std::vector<std::string>& names, const std::string& note) {
-  const constant* time = find_constant(d.result, "curves", "time");
+  const constant* time = d.result.find_constant("curves", "time");
   if (time == nullptr) return;
   line_chart chart{title, with_unit("time", time->unit), "", time->values, {}, {}};
   for (const std::string& name : names) {
-    const constant* c = find_constant(d.result, "curves", name);
+    const constant* c = d.result.find_constant("curves", name);
     if (c == nullptr || c->values.size() != time->values.size()) continue;
     chart.y_label = c->unit == "input" ? quantity : with_unit(quantity, c->unit);
     const auto style = name == "tissue" ? series::style::dots : series::style::line;
@@ -33,7 +33,7 @@ void add_curves(result_draft& d, const std::string& title, const std::string& qu
   if (chart.lines.empty()) return;
   d.out.numbers["curves"]["time"] = time->values;
   std::string skipped;
-  if (const constant* counted = find_constant(d.result, "curves", "counted"); counted != nullptr)
+  if (const constant* counted = d.result.find_constant("curves", "counted"); counted != nullptr)
     for (const double n : counted->values) chart.shaded.push_back(n == 0 ? 1 : 0);
   if (std::count(chart.shaded.begin(), chart.shaded.end(), 1) > 0) skipped = " Frames on grey are not fitted.";
   d.out.sections.back().figures.push_back(
@@ -210,7 +210,7 @@ std::string describe_parameters(methods_text& m) {
 }
 
 void add_frames(methods_text& m) {
-  if (const constant* time = find_constant(m.result, "curves", "time"); time != nullptr && !time->values.empty())
+  if (const constant* time = m.result.find_constant("curves", "time"); time != nullptr && !time->values.empty())
     m.data += fmt::format(" The series had {} frames from {:.5g} to {:.5g} s.", time->values.size(),
                           time->values.front(), time->values.back());
   if (m.result.configuration().contains("baseline"))

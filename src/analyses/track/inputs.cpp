@@ -8,7 +8,6 @@
 
 #include "core/text.hpp"
 #include "src/analyses/track/places.hpp"
-#include "src/analyses/track/surface_seeds.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/label_image.hpp"

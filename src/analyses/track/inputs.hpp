@@ -66,6 +66,13 @@ track_inputs read_track_field(const session& s, const track_request& request, po
 /// failure.
 void read_streamline_masks(const track_request& request, track_inputs& in);
 
+/// A seed at a voxel's centre.
+track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t region);
+
+/// Seeds of a list with surfaces, in its order: voxels of images that have samples, and active vertices, also those
+/// outside the samples. On one process. Throws failure.
+void read_listed_seeds(const track_request& request, track_inputs& in);
+
 /// Cuts streamlines into groups of at least 2^16, for at most 1024 rows of counts of `row_bytes` each, or 1 GB of them.
 /// `whole_seeds`: no group has only a part of a seed's streamlines, unless these are more than 2^24. Depends on the
 /// inputs only.

@@ -49,7 +49,7 @@ std::int32_t to_steps(double mm, const track_inputs& in);
 /// What a tracker of the matrix reads; densities and targets are left out.
 track::track_input make_matrix_view(const seed_matrix& matrix, const track_inputs& in);
 
-/// The rows of an input of a tracker. `lengths`: whether they have steps.
+/// One list per row. `lengths`: whether they have steps.
 std::vector<matrix_row> split_rows(const track::sparse_rows& rows, bool lengths);
 
 /// Entries of a matrix. The rows of the points (see analysis::point_offsets) are the matrix in compressed sparse rows.

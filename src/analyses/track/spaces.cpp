@@ -60,17 +60,17 @@ std::string words_of(const std::vector<std::string>& names) {
 void check_cover(const char* option, const std::vector<std::string>& names, const voxel_warp& warp,
                  const image_grid& grid, const std::vector<std::uint8_t>& used, const char* what) {
   if (warp.values == nullptr) return;
-  constexpr std::uint64_t most = 300'000;
-  constexpr double least_share = 0.1;
+  constexpr std::uint64_t max_tested = 300'000;
+  constexpr double min_share = 0.1;
   std::uint64_t inside = 0, all = 0;
-  const std::uint64_t stride = used.empty() ? (1 + grid.voxel_count() / most) | 1u : 1;
+  const std::uint64_t stride = used.empty() ? (1 + grid.voxel_count() / max_tested) | 1u : 1;
   for (std::uint64_t v = 0; v < grid.voxel_count(); v += stride) {
     if (!used.empty() && used[v] == 0) continue;
     ++all;
     inside += warp.covers(voxel_position(grid, v)) ? 1 : 0;
   }
   const double share = static_cast<double>(inside) / static_cast<double>(std::max<std::uint64_t>(1, all));
-  if (share < least_share)
+  if (share < min_share)
     refuse_data(fmt::format("--{} {}: its grid holds {:.0f} % of {}; give the warp whose grid is that of this image",
                             option, words_of(names), 100 * share, what));
 }

@@ -1,4 +1,4 @@
-#include "src/analyses/track/surface_seeds.hpp"
+#include "src/analyses/track/inputs.hpp"
 
 #include <fmt/core.h>
 

@@ -16,7 +16,7 @@ namespace voxherd::report {
 namespace {
 
 double streamline_number(const result_draft& d, const char* name) {
-  const constant* c = find_constant(d.result, "streamlines", name);
+  const constant* c = d.result.find_constant("streamlines", name);
   return c == nullptr || c->values.empty() ? 0 : c->values.front();
 }
 
@@ -67,11 +67,11 @@ void add_volumes(result_draft& d) {
 }
 
 void add_connectome(result_draft& d) {
-  if (find_constant(d.result, "connectome", "labels") == nullptr) return;
+  if (d.result.find_constant("connectome", "labels") == nullptr) return;
   d.add_section("Connectome");
   add_matrix(d, "count", best::largest, names_shown::yes);
   add_matrix(d, "mean_length_mm", best::largest);
-  const constant* accepted = find_constant(d.result, "connectome", "waytotal");
+  const constant* accepted = d.result.find_constant("connectome", "waytotal");
   if (accepted == nullptr) return;
   d.out.numbers["waytotal_of_regions"] = accepted->values;
   const auto none = std::count(accepted->values.begin(), accepted->values.end(), 0.0);
@@ -82,7 +82,7 @@ void add_connectome(result_draft& d) {
 
 /// "5000 streamlines per seed voxel of each region".
 std::string seeding_text(methods_text& m) {
-  const bool is_connectome = find_constant(m.result, "connectome", "labels") != nullptr;
+  const bool is_connectome = m.result.find_constant("connectome", "labels") != nullptr;
   if (m.result.configuration().contains("tracts"))
     return m.state("tract-samples") + " streamlines per seed voxel, times a factor of each tract";
   return fmt::format("{} streamlines per seed voxel{}", m.state("samples-per-seed"),
@@ -94,7 +94,7 @@ void add_seeds(methods_text& m) {
     m.data +=
         fmt::format(" Of points that the warps map there and back, half return within {} mm and 95 % within {} mm.",
                     m.state("warp-error-median"), m.state("warp-error-p95"));
-  const constant* started = find_constant(m.result, "streamlines", "started");
+  const constant* started = m.result.find_constant("streamlines", "started");
   const double per_seed = m.result.configuration().value("samples-per-seed", 0.0);
   if (started != nullptr && started->values.size() == 1 && per_seed > 0)
     m.data += fmt::format(" Streamlines started in {:.0f} seed voxels.", started->values.front() / per_seed);
@@ -131,7 +131,7 @@ void look_at_tract(result_draft& d) {
 }
 
 void write_track_chapter(result_draft& d) {
-  if (find_constant(d.result, "streamlines", "started") == nullptr) return write_all_outputs(d);  // a matrix
+  if (d.result.find_constant("streamlines", "started") == nullptr) return write_all_outputs(d);  // a matrix
   look_at_tract(d);
   d.add_section("Streamlines");
   add_streamlines(d);

@@ -153,8 +153,8 @@ new_warp make_voxel_warp(const transform& t, const fsl_grid& new_image, const fs
 
 inverse_error find_inverse_error(const image_grid& grid, const voxel_warp& there, const voxel_warp& back,
                                  const image_grid& other, const std::vector<std::uint8_t>& used) {
-  constexpr std::uint64_t most = 300'000;
-  const std::uint64_t stride = (1 + grid.voxel_count() / most) | 1u;
+  constexpr std::uint64_t max_tested = 300'000;
+  const std::uint64_t stride = (1 + grid.voxel_count() / max_tested) | 1u;
   std::vector<double> mm;
   for (std::uint64_t v = 0; v < grid.voxel_count(); v += stride) {
     const vector3 from = voxel_position(grid, v), to = there(from);

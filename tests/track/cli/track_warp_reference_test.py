@@ -51,7 +51,7 @@ class Warps(unittest.TestCase):
     def runs(self, config, read, name):
         return [read(os.path.join(DATA, "runs", config, f"seed{run}", name)) for run in RUNS]
 
-    def check(self, config, name, tried, largest_rms, read=image, least_places=6):
+    def check(self, config, name, tried, largest_rms, read=image, min_places=6):
         """The file of a run, which is repeated if there is none yet, against FSL's."""
         if not os.path.isdir(os.path.join(self.folder, config)):
             self.track(config)
@@ -61,7 +61,7 @@ class Warps(unittest.TestCase):
         of_fsl = [rms(z_values(run, tried, sum(runs) - run, (len(runs) - 1) * tried)) for run in runs]
         correlation = np.corrcoef(counts.ravel(), sum(runs).ravel())[0, 1]
         print(f"| {config}: {name} | {z.size} | {min(of_fsl):.2f} to {max(of_fsl):.2f} | {rms(z):.2f} | {correlation:.4f} |", flush=True)
-        self.assertGreater(z.size, least_places)
+        self.assertGreater(z.size, min_places)
         self.assertLess(rms(z), largest_rms + .2)
         self.assertLess(np.abs(z).max(), 6)
 

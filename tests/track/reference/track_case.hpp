@@ -77,8 +77,7 @@ track_case bent_case();
 /// do not matter; 2: one is enough; 3: one, by each half for itself; 4: all in order; others: all.
 track_case bent_case_with_conditions(int combination);
 
-/// Whether the parts of its matrix that are drawn with the counts are those that are drawn alone, and the counts those
-/// that are drawn without them.
+/// Expects the same counts and the same parts of its matrix, whether they are drawn together or separately.
 void expect_parts_drawn_with_counts(const device& d, track_case c);
 
 /// bent_case() with surfaces: to stop at, to exclude, to include, to walk through once, and a target; half of the seeds
