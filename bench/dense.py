@@ -22,13 +22,13 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.append(os.path.join(HERE, "papers"))
+sys.path += [HERE, os.path.join(HERE, "papers")]
 import nifti  # noqa: E402
+from standard_space import Standard  # noqa: E402
 
 STRUCTURES = [f"{name}_{side}" for name in ("ACCUMBENS", "AMYGDALA", "CAUDATE", "CEREBELLUM", "DIENCEPHALON_VENTRAL", "HIPPOCAMPUS",
                                             "PALLIDUM", "PUTAMEN", "THALAMUS") for side in ("LEFT", "RIGHT")] + ["BRAIN_STEM"]
 EXITS = [name for name in STRUCTURES if name != "BRAIN_STEM" and not name.startswith("DIENCEPHALON")]
-STANDARD_MM = 2.0
 BRAIN_SIZE = {"hcp": 0.7775}  # diameter of the phantom's brain as a fraction of the image's; else 0.9
 
 
@@ -80,63 +80,6 @@ def write_surface(path, points, triangles, values, structure):
                    + block("SHAPE", "FLOAT32", array.array("f", values), 1) + "</GIFTI>\n")
 
 
-class Standard:
-    """The standard grid: the phantom's axes and corner, other voxels. In FSL's millimetres the warps shift x and z by an amount
-    that depends on y only, so each is the exact inverse of the other."""
-
-    def __init__(self, mask, brain_size):
-        header, self.source, _, _, _ = nifti.read(mask)
-        self.header_of_source = header
-        sizes_mm = struct.unpack_from("<3f", header, 80)
-        self.size = tuple(int((n - 1) * d / STANDARD_MM) + 1 for n, d in zip(self.source, sizes_mm)) + (1,)
-        changed = bytearray(header)
-        struct.pack_into("<3f", changed, 80, *(STANDARD_MM,) * 3)
-        self.rows = [list(struct.unpack_from("<4f", header, 280 + 16 * row)) for row in range(3)]
-        for row in range(3):
-            for axis in range(3):
-                self.rows[row][axis] *= STANDARD_MM / sizes_mm[axis]
-            struct.pack_into("<4f", changed, 280 + 16 * row, *self.rows[row])
-        self.header = bytes(changed)
-        self.centre = [(n - 1) * d / (2 * STANDARD_MM) for n, d in zip(self.source, sizes_mm)]  # voxels, of the brain
-        self.half = [brain_size * n * d / (2 * STANDARD_MM) for n, d in zip(self.source, sizes_mm)]
-
-    def world(self, unit):
-        """Millimetres of a point in units of the brain's half axes."""
-        voxel = [c + h * u for c, h, u in zip(self.centre, self.half, unit)]
-        return [sum(row[axis] * voxel[axis] for axis in range(3)) + row[3] for row in self.rows]
-
-    def radii(self):
-        """(radius squared in units of the brain's half axes, linear index) of each voxel."""
-        nx, ny, nz, _ = self.size
-        index = 0
-        for z in range(nz):
-            for y in range(ny):
-                rest = ((z - self.centre[2]) / self.half[2]) ** 2 + ((y - self.centre[1]) / self.half[1]) ** 2
-                for x in range(nx):
-                    yield rest + ((x - self.centre[0]) / self.half[0]) ** 2, index
-                    index += 1
-
-    def write_mask(self, path, voxels):
-        inside = bytearray(self.size[0] * self.size[1] * self.size[2])
-        for v in voxels:
-            inside[v] = 1
-        nifti.write(path, self.header, self.size, inside, nifti.UINT8)
-
-    def write_field(self, path, header, size, y_mm, sign):
-        field = bytearray(header)
-        struct.pack_into("<h", field, 68, 2006)  # a displacement field of FNIRT
-        plane = {name: array.array("f") for name in "xyz"}
-        for y in range(size[1]):
-            shift = 3 * math.sin(y * y_mm / 20), 0.0, 2 * math.cos(y * y_mm / 30)
-            for name, value in zip("xyz", shift):
-                plane[name].extend([sign * value] * size[0])
-        values = array.array("f")
-        for name in "xyz":
-            for _ in range(size[2]):
-                values.extend(plane[name])
-        nifti.write(path, bytes(field), (*size[:3], 3), values)
-
-
 class Study:
     def __init__(self, args):
         self.args, self.work = args, os.path.abspath(args.work)
@@ -183,9 +126,7 @@ class Study:
         from_centre = sorted(standard.radii())
         brain = [v for radius, v in from_centre if radius < 1]
         standard.write_mask(self.path("reference.nii.gz"), brain)
-        sizes_mm = struct.unpack_from("<3f", standard.header_of_source, 80)
-        standard.write_field(self.path("to_scan.nii.gz"), standard.header, standard.size, STANDARD_MM, 1)
-        standard.write_field(self.path("to_standard.nii.gz"), standard.header_of_source, standard.source, sizes_mm[1], -1)
+        standard.write_warps(self.path("to_scan.nii.gz"), self.path("to_standard.nii.gz"))
         surfaces = self.write_surfaces()
         deep = sorted(brain[:round(31870 * (self.args.frequency / 57) ** 2)])
         for i, name in enumerate(STRUCTURES):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""XTRACT's own script on a phantom: 42 tracts in its native space, tracked by voxherd's probtrackx2_gpu.
+"""XTRACT's own script on a phantom: 42 tracts in its native space, tracked by voxherd's probtrackx2_gpu; then the same tracts
+by `voxherd track --tracts`, in native space and from masks of a standard grid, through warps.
 
     python3 bench/xtract.py build/cuda WORK --preset hcp --scripts FOLDER
 
 FOLDER contains SPMIC-UoN/xtract's script `xtract` (default: VOXHERD_DATA/pipelines/xtract). Makes a phantom, fits it with
 bedpostx_gpu, makes protocols from the ends of the phantom's bundles, runs the script, and checks that every tract has
-arrived. Prints the time of each part; then that of `voxherd track --tracts` for the same protocols. Needs only Python's
-standard library: small stand-ins replace the programs of FSL that the script calls around the tracker (fslmaths and
+arrived. Prints the time of each part. Needs only Python's standard library: small stand-ins replace the programs of FSL that the script calls around the tracker (fslmaths and
 others), so that their time is not FSL's.
 """
 import argparse
@@ -19,9 +19,10 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-sys.path += [os.path.join(HERE, "papers"), os.path.join(ROOT, "tests", "fsl", "support")]
+sys.path += [HERE, os.path.join(HERE, "papers"), os.path.join(ROOT, "tests", "fsl", "support")]
 import fsl_stand_ins  # noqa: E402
 import nifti  # noqa: E402
+from standard_space import Standard  # noqa: E402
 
 # Labels of both ends of bundles in the phantom's truth/ends. 5 and 6 are left out: that bundle exists only with three fibres
 # in a voxel.
@@ -56,11 +57,11 @@ def protocols():
 class Protocols:
     """Masks of a phantom's ends in XTRACT's folders."""
 
-    def __init__(self, ends, folder):
-        self.header, self.size, _, _, samples = nifti.read(ends)
-        self.folder, self.count = folder, len(samples)
+    def __init__(self, header, size, labels, folder):
+        self.header, self.size = header, size
+        self.folder, self.count = folder, len(labels)
         self.voxels = {}
-        for voxel, label in enumerate(samples):
+        for voxel, label in enumerate(labels):
             if label:
                 self.voxels.setdefault(int(label), []).append(voxel)
 
@@ -120,10 +121,15 @@ class Study:
             print(f"bedpostx_gpu: {seconds:.1f} s")
 
     def write_protocols(self):
+        """In native space, and with their warps in standard space."""
         tracts = dict(list(protocols().items())[:self.args.tracts])
-        masks = Protocols(self.path("scan", "truth", "ends.nii.gz"), self.path("protocols"))
-        for name, (parts, mark) in tracts.items():
-            masks.write(name, parts, mark)
+        header, size, _, _, samples = nifti.read(self.path("scan", "truth", "ends.nii.gz"))
+        standard = Standard(self.path("scan.bedpostX", "nodif_brain_mask.nii.gz"))
+        standard.write_warps(self.path("to_scan.nii.gz"), self.path("to_standard.nii.gz"))
+        for masks in (Protocols(header, size, samples, self.path("protocols")),
+                      Protocols(standard.header, standard.size, standard.labels(size, samples), self.path("standard_protocols"))):
+            for name, (parts, mark) in tracts.items():
+                masks.write(name, parts, mark)
         with open(self.path("structureList"), "w", encoding="utf-8") as file:
             file.writelines(f"{name} {self.args.samples / 1000:g}\n" for name in tracts)
         return tracts
@@ -143,7 +149,7 @@ class Study:
 
     def measure(self):
         tracts = self.write_protocols()
-        for old in (self.path("xtract"), self.path("tracts.h5")):
+        for old in (self.path("xtract"), self.path("track.h5"), self.path("standard_track.h5")):
             shutil.rmtree(old) if os.path.isdir(old) else os.path.exists(old) and os.remove(old)
         with open(self.path("times"), "w"):
             pass
@@ -156,10 +162,15 @@ class Study:
             calls = [float(end) - float(begin) for begin, end in (line.split() for line in file)]
         print(f"xtract: {whole:.1f} s, of which {len(calls)} calls of probtrackx2_gpu took {sum(calls):.1f} s "
               f"(longest {max(calls):.1f} s); {len(tracts)} tracts, {arrived:.0f} streamlines arrived")
-        one = self.run("track", self.program, "track", "--config", os.path.join(ROOT, "configs", "track-xtract.cfg"), "--samples",
-                       self.path("scan.bedpostX", "voxherd.h5"), "--tracts", self.path("protocols"), "--tract-samples",
-                       str(self.args.samples), "--out", self.path("tracts.h5"))
-        print(f"voxherd track --tracts: {one:.1f} s")
+        self.track("track", "protocols")
+        self.track("standard_track", "standard_protocols", "--transform", self.path("to_scan.nii.gz"), "--inverse-transform",
+                   self.path("to_standard.nii.gz"))
+
+    def track(self, name, masks, *words):
+        seconds = self.run(name, self.program, "track", "--config", os.path.join(ROOT, "configs", "track-xtract.cfg"), "--samples",
+                           self.path("scan.bedpostX", "voxherd.h5"), "--tracts", self.path(masks), "--tract-samples",
+                           str(self.args.samples), "--out", self.path(name + ".h5"), *words)
+        print(f"voxherd track --tracts {masks}: {seconds:.1f} s")
 
 
 def main():

@@ -27,36 +27,58 @@ class triangle_test {
     std::array<point, 3> edge{};
     for (std::size_t i = 0; i < 3; ++i)
       for (std::size_t d = 0; d < 3; ++d) edge[i][d] = corner_[(i + 1) % 3][d] - corner_[i][d];
-    axes_.push_back(cross(edge[0], edge[1]));
+    add(cross(edge[0], edge[1]));
     for (std::size_t i = 0; i < 3; ++i)
       for (std::size_t d = 0; d < 3; ++d) {
         point along{};
         along[d] = 1;
-        axes_.push_back(cross(edge[i], along));
+        add(cross(edge[i], along));
       }
+  }
+
+  /// Whether it touches the cube with this centre. `half`: half of its edge.
+  bool touches(const point& centre, double half) const {
+    for (std::size_t d = 0; d < 3; ++d)
+      if (lowest(d) > centre[d] + half || highest(d) < centre[d] - half) return false;
+    return std::all_of(shadows_.begin(), shadows_.end(), [&](const shadow& s) {
+      const double middle = dot(s.axis, centre), reach = half * s.reach;
+      return s.low <= middle + reach && s.high >= middle - reach;
+    });
   }
 
   double lowest(std::size_t d) const { return std::min({corner_[0][d], corner_[1][d], corner_[2][d]}); }
   double highest(std::size_t d) const { return std::max({corner_[0][d], corner_[1][d], corner_[2][d]}); }
 
-  /// Whether it touches the cube with this centre, whose axes it overlaps. `half`: half of its edge.
-  bool touches(const point& centre, double half) const {
-    return std::all_of(axes_.begin(), axes_.end(), [&](const point& axis) {
-      const double reach = half * (std::abs(axis[0]) + std::abs(axis[1]) + std::abs(axis[2])),
-                   middle = dot(axis, centre);
-      const std::array<double, 3> shadow = {dot(axis, corner_[0]) - middle, dot(axis, corner_[1]) - middle,
-                                            dot(axis, corner_[2]) - middle};
-      return *std::min_element(shadow.begin(), shadow.end()) <= reach &&
-             *std::max_element(shadow.begin(), shadow.end()) >= -reach;
-    });
+ private:
+  /// On an axis, and half the length of that of a cube with an edge of 2.
+  struct shadow {
+    point axis;
+    double low, high, reach;
+  };
+
+  void add(const point& axis) {
+    const std::array<double, 3> at = {dot(axis, corner_[0]), dot(axis, corner_[1]), dot(axis, corner_[2])};
+    shadows_[used_++] = {axis, *std::min_element(at.begin(), at.end()), *std::max_element(at.begin(), at.end()),
+                         std::abs(axis[0]) + std::abs(axis[1]) + std::abs(axis[2])};
   }
 
- private:
   std::array<point, 3> corner_{};
-  std::vector<point> axes_;
+  std::array<shadow, 10> shadows_{};
+  std::size_t used_ = 0;
 };
 
-/// Calls use(voxel, number) for each triangle and each voxel of an image that it touches.
+/// The cubes of a voxel that a triangle touches, one bit each.
+std::uint64_t find_cubes(const triangle_test& triangle, const point& voxel, double margin) {
+  std::uint64_t cubes = 0;
+  for (unsigned cube = 0; cube < 64; ++cube) {
+    point centre{};
+    for (unsigned d = 0; d < 3; ++d) centre[d] = voxel[d] + 0.25 * (cube >> 2 * d & 3u) - 0.375;
+    if (triangle.touches(centre, 0.125 + margin)) cubes |= std::uint64_t{1} << cube;
+  }
+  return cubes;
+}
+
+/// Calls use(voxel, number, cubes) for each triangle and each voxel of an image that it touches.
 template <class Use>
 void for_each_touched(const std::int32_t (&size)[3], std::span<const float> vertices,
                       std::span<const surface_triangle> triangles, double margin, const Use& use) {
@@ -71,13 +93,16 @@ void for_each_touched(const std::int32_t (&size)[3], std::span<const float> vert
     }
     for (std::int64_t z = first[2]; z <= last[2]; ++z)
       for (std::int64_t y = first[1]; y <= last[1]; ++y)
-        for (std::int64_t x = first[0]; x <= last[0]; ++x)
-          if (triangle.touches({static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)}, half))
-            use(static_cast<std::size_t>((z * size[1] + y) * size[0] + x), static_cast<std::uint32_t>(number));
+        for (std::int64_t x = first[0]; x <= last[0]; ++x) {
+          const point voxel = {static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)};
+          if (!triangle.touches(voxel, half)) continue;
+          if (const std::uint64_t cubes = find_cubes(triangle, voxel, margin); cubes != 0)
+            use(static_cast<std::size_t>((z * size[1] + y) * size[0] + x), static_cast<std::uint32_t>(number), cubes);
+        }
   }
 }
 
-near_triangle with_plane(const float* vertices, const surface_triangle& t, std::uint32_t number) {
+near_triangle with_plane(const float* vertices, const surface_triangle& t) {
   const auto corner = [&](std::size_t i, std::size_t d) {
     return static_cast<double>(vertices[3 * std::size_t{t.corner[i]} + d]);
   };
@@ -87,7 +112,6 @@ near_triangle with_plane(const float* vertices, const surface_triangle& t, std::
   const point normal = cross(one, other);
   const double length = std::sqrt(dot(normal, normal));
   near_triangle near;
-  near.number = number;
   // The direction of a thin triangle is known too roughly.
   if (!(length > 1e-4 * std::max(dot(one, one), dot(other, other)))) return near;
   for (std::size_t d = 0; d < 3; ++d) near.normal[d] = static_cast<float>(normal[d] / length);
@@ -102,14 +126,27 @@ triangle_cells list_triangles(const std::int32_t (&size)[3], std::span<const flo
   std::size_t voxels = 1;
   for (const std::int32_t n : size) voxels *= static_cast<std::size_t>(n);
   triangle_cells cells;
+  cells.cubes.assign(voxels, 0);
   cells.begin.assign(voxels + 1, 0);
-  for_each_touched(size, vertices, triangles, margin, [&](std::size_t v, std::uint32_t) { ++cells.begin[v + 1]; });
-  for (std::size_t v = 0; v < voxels; ++v) cells.begin[v + 1] += cells.begin[v];
-  cells.triangles.resize(cells.begin.back());
-  std::vector<std::uint32_t> next(cells.begin.begin(), cells.begin.end() - 1);
-  for_each_touched(size, vertices, triangles, margin, [&](std::size_t v, std::uint32_t number) {
-    cells.triangles[next[v]++] = with_plane(vertices.data(), triangles[number], number);
+  struct touch {
+    std::size_t voxel;
+    std::uint32_t number;
+    std::uint64_t cubes;
+  };
+  std::vector<touch> touches;
+  for_each_touched(size, vertices, triangles, margin, [&](std::size_t v, std::uint32_t number, std::uint64_t cubes) {
+    touches.push_back({v, number, cubes});
+    cells.cubes[v] |= cubes;
+    ++cells.begin[v + 1];
   });
+  for (std::size_t v = 0; v < voxels; ++v) cells.begin[v + 1] += cells.begin[v];
+  cells.triangles.resize(touches.size());
+  std::vector<std::uint32_t> next(cells.begin.begin(), cells.begin.end() - 1);
+  for (const touch& t : touches) {
+    near_triangle& near = cells.triangles[next[t.voxel]++];
+    near = with_plane(vertices.data(), triangles[t.number]);
+    near.cubes = t.cubes, near.number = t.number;
+  }
   return cells;
 }
 

@@ -24,8 +24,9 @@ struct alignas(16) surface_triangle {
 struct alignas(16) near_triangle {
   float normal[3] = {};  ///< of length 1; 0 if the corners are on a line
   float offset = 0;
+  std::uint64_t cubes = 0;  ///< those of the voxel that it touches, one bit each: a voxel has 4 x 4 x 4 of them
   std::uint32_t number = 0;
-  std::uint32_t unused[3] = {};
+  std::uint32_t unused = 0;
 
   VOXHERD_FUNCTION float distance(const float (&p)[3]) const {
     return lane::fma(normal[0], p[0], lane::fma(normal[1], p[1], lane::fma(normal[2], p[2], -offset)));
@@ -45,6 +46,7 @@ struct surface_use {
 /// cell_triangles[cell_begin[i] ... cell_begin[i + 1] - 1]. Parts outside the image are never crossed.
 struct surface_view {
   std::int32_t size[3] = {};                  ///< voxels of the image
+  const std::uint64_t* cubes = nullptr;       ///< of each voxel, those that any triangle touches
   const std::uint32_t* cell_begin = nullptr;  ///< null: there are no surfaces
   const near_triangle* cell_triangles = nullptr;
   const surface_triangle* triangles = nullptr;
@@ -58,6 +60,7 @@ struct surface_view {
 
 /// The arrays of a surface_view in host memory; empty: there are none.
 struct surface_input {
+  std::span<const std::uint64_t> cubes;
   std::span<const std::uint32_t> cell_begin;
   std::span<const near_triangle> cell_triangles;
   std::span<const surface_triangle> triangles;
@@ -97,33 +100,80 @@ VOXHERD_FUNCTION inline bool meets(const surface_view& s, const surface_triangle
   return (first >= 0 && second >= 0 && third >= 0) || (first <= 0 && second <= 0 && third <= 0);
 }
 
+/// The cubes that the box around a line touches. Cubes and not voxels, since nearly all steps are near no triangle,
+/// and on a GPU the few others of a warp delay all of its streamlines.
+class touched_cubes {
+ public:
+  VOXHERD_FUNCTION touched_cubes(const surface_view& surfaces, const step_line& line) {
+    for (int d = 0; d < 3; ++d) {
+      const bool ascends = line.from[d] < line.to[d];
+      const auto size = 4 * static_cast<float>(surfaces.size[d]);
+      first_[d] = find_cube(ascends ? line.from[d] : line.to[d], 0.0f, size);
+      last_[d] = find_cube(ascends ? line.to[d] : line.from[d], -1.0f, size - 1);
+    }
+  }
+
+  VOXHERD_FUNCTION std::int32_t first_voxel(int axis) const { return first_[axis] >> 2; }
+  VOXHERD_FUNCTION std::int32_t last_voxel(int axis) const { return last_[axis] >> 2; }
+
+  /// One bit for each of a voxel: number x + 4 (y + 4 z).
+  VOXHERD_FUNCTION std::uint64_t of_voxel(const std::int32_t (&voxel)[3]) const {
+    return along(0, voxel[0], 1, 0xf) * along(1, voxel[1], 4, 0x1111) * along(2, voxel[2], 16, 0x0001000100010001);
+  }
+
+ private:
+  /// The cube at a coordinate, limited to a range.
+  VOXHERD_FUNCTION static std::int32_t find_cube(float position, float first, float last) {
+    return static_cast<std::int32_t>(lane::min(lane::max(lane::floor(4 * (position + 0.5f)), first), last));
+  }
+
+  /// The cubes of a voxel along one axis; `bits`: of all of them, `apart` bits from one to the next.
+  VOXHERD_FUNCTION std::uint64_t along(int axis, std::int32_t voxel, int apart, std::uint64_t bits) const {
+    const std::int32_t begin = 4 * voxel, first = first_[axis] < begin ? 0 : first_[axis] - begin,
+                       last = last_[axis] > begin + 3 ? 3 : last_[axis] - begin;
+    return ((std::uint64_t{2} << (apart * last)) - (std::uint64_t{1} << (apart * first))) & bits;
+  }
+
+  std::int32_t first_[3], last_[3];
+};
+
+VOXHERD_FUNCTION inline std::size_t voxel_number(const surface_view& surfaces, const std::int32_t (&voxel)[3]) {
+  const auto n = [](std::int32_t i) { return static_cast<std::size_t>(i); };
+  return (n(voxel[2]) * n(surfaces.size[1]) + n(voxel[1])) * n(surfaces.size[0]) + n(voxel[0]);
+}
+
+/// Whether a line may meet a triangle.
+VOXHERD_FUNCTION inline bool is_near(const surface_view& surfaces, const step_line& line) {
+  const touched_cubes touched(surfaces, line);
+  std::int32_t at[3];
+  for (at[2] = touched.first_voxel(2); at[2] <= touched.last_voxel(2); ++at[2])
+    for (at[1] = touched.first_voxel(1); at[1] <= touched.last_voxel(1); ++at[1])
+      for (at[0] = touched.first_voxel(0); at[0] <= touched.last_voxel(0); ++at[0])
+        if ((surfaces.cubes[voxel_number(surfaces, at)] & touched.of_voxel(at)) != 0) return true;
+  return false;
+}
+
 /// Goes through the triangles that a line meets. A triangle may come several times.
 class surface_search {
  public:
-  VOXHERD_FUNCTION surface_search(const surface_view& surfaces, const step_line& line) : line_(line) {
-    for (int d = 0; d < 3; ++d) {
-      const bool ascends = line.from[d] < line.to[d];
-      const auto size = static_cast<float>(surfaces.size[d]);
-      first_[d] = find_voxel(ascends ? line.from[d] : line.to[d], 0.0f, size);
-      last_[d] = find_voxel(ascends ? line.to[d] : line.from[d], -1.0f, size - 1);
-      at_[d] = first_[d];
-    }
-    has_voxels_ = first_[0] <= last_[0] && first_[1] <= last_[1] && first_[2] <= last_[2];
+  VOXHERD_FUNCTION surface_search(const surface_view& surfaces, const step_line& line)
+      : line_(line), touched_(surfaces, line) {
+    for (int d = 0; d < 3; ++d) at_[d] = touched_.first_voxel(d);
+    has_voxels_ = at_[0] <= touched_.last_voxel(0) && at_[1] <= touched_.last_voxel(1) &&
+                  at_[2] <= touched_.last_voxel(2);
     if (has_voxels_) begin_voxel(surfaces);
-  }
-
-  /// Whether no triangle is near. The only question of nearly all steps.
-  VOXHERD_FUNCTION bool is_empty(const surface_view& surfaces) {
-    while (has_voxels_ && next_ == end_) next_voxel(surfaces);
-    return !has_voxels_;
   }
 
   /// The next triangle; false if there is none.
   VOXHERD_FUNCTION VOXHERD_RARE_CALL bool find_next(const surface_view& surfaces, surface_triangle& found,
                                                     std::uint32_t& number) {
-    while (!is_empty(surfaces)) {
+    while (has_voxels_) {
+      if (next_ == end_) {
+        next_voxel(surfaces);
+        continue;
+      }
       const near_triangle& near = surfaces.cell_triangles[next_++];
-      if (is_beside(near, surfaces.plane_reach)) continue;
+      if ((near.cubes & cubes_) == 0 || is_beside(near, surfaces.plane_reach)) continue;
       number = near.number;
       found = surfaces.triangles[number];
       if ((surfaces.has_columns || surfaces.uses[found.surface].is_mask()) && meets(surfaces, found, line_))
@@ -139,21 +189,18 @@ class surface_search {
     return (from > reach && to > reach) || (from < -reach && to < -reach);
   }
 
-  /// The voxel at a coordinate, limited to a range.
-  VOXHERD_FUNCTION static std::int32_t find_voxel(float position, float first, float last) {
-    return static_cast<std::int32_t>(lane::min(lane::max(lane::floor(position + 0.5f), first), last));
-  }
-
   VOXHERD_FUNCTION void begin_voxel(const surface_view& surfaces) {
-    const auto n = [](std::int32_t i) { return static_cast<std::size_t>(i); };
-    const std::size_t voxel = (n(at_[2]) * n(surfaces.size[1]) + n(at_[1])) * n(surfaces.size[0]) + n(at_[0]);
+    const std::size_t voxel = voxel_number(surfaces, at_);
+    cubes_ = touched_.of_voxel(at_);
+    next_ = end_ = 0;
+    if ((surfaces.cubes[voxel] & cubes_) == 0) return;
     next_ = surfaces.cell_begin[voxel];
     end_ = surfaces.cell_begin[voxel + 1];
   }
 
   VOXHERD_FUNCTION void next_voxel(const surface_view& surfaces) {
     int d = 0;
-    for (; d < 3 && at_[d] == last_[d]; ++d) at_[d] = first_[d];
+    for (; d < 3 && at_[d] == touched_.last_voxel(d); ++d) at_[d] = touched_.first_voxel(d);
     has_voxels_ = d < 3;
     if (!has_voxels_) return;
     ++at_[d];
@@ -161,7 +208,9 @@ class surface_search {
   }
 
   step_line line_;
-  std::int32_t first_[3], last_[3], at_[3];
+  touched_cubes touched_;
+  std::int32_t at_[3];
+  std::uint64_t cubes_ = 0;
   std::uint32_t next_ = 0, end_ = 0;
   bool has_voxels_ = false;
 };
@@ -192,6 +241,7 @@ VOXHERD_FUNCTION VOXHERD_RARE_CALL inline met_surfaces meet_surfaces(const surfa
 
 /// Triangles that touch each voxel of an image, as a surface_view has them.
 struct triangle_cells {
+  std::vector<std::uint64_t> cubes;
   std::vector<std::uint32_t> begin;
   std::vector<near_triangle> triangles;
 };

@@ -92,6 +92,7 @@ inline surface_view host_surfaces(const track_input& in) {
     to.plane_reach = std::max(to.plane_reach, 2 * from.corner_reach[d]);
   }
   to.plane_reach += plane_rounding;
+  to.cubes = from.cubes.data();
   to.cell_begin = from.cell_begin.data(), to.cell_triangles = from.cell_triangles.data();
   to.triangles = from.triangles.data(), to.vertices = from.vertices.data();
   to.uses = from.uses.data(), to.targets = from.targets.data();

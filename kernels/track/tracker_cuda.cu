@@ -119,7 +119,8 @@ std::size_t column_vertices(const column_grid& grid, const track_input& in) {
 class device_surfaces {
  public:
   device_surfaces(const surface_input& in, cudaStream_t stream)
-      : cell_begin_(copied(in.cell_begin.data(), in.cell_begin.size(), stream)),
+      : cubes_(copied(in.cubes.data(), in.cubes.size(), stream)),
+        cell_begin_(copied(in.cell_begin.data(), in.cell_begin.size(), stream)),
         targets_(copied(in.targets.data(), in.targets.size(), stream)),
         cell_triangles_(copied(in.cell_triangles.data(), in.cell_triangles.size(), stream)),
         triangles_(copied(in.triangles.data(), in.triangles.size(), stream)),
@@ -129,12 +130,14 @@ class device_surfaces {
   /// Replaces the arrays of a view by those in device memory.
   void move(surface_view& view) const {
     if (view.cell_begin == nullptr) return;
+    view.cubes = cubes_.data();
     view.cell_begin = cell_begin_.data(), view.cell_triangles = cell_triangles_.data();
     view.targets = targets_.data(), view.triangles = triangles_.data();
     view.vertices = vertices_.data(), view.uses = uses_.data();
   }
 
  private:
+  device_buffer<std::uint64_t> cubes_;
   device_buffer<std::uint32_t> cell_begin_, targets_;
   device_buffer<near_triangle> cell_triangles_;
   device_buffer<surface_triangle> triangles_;

@@ -224,7 +224,8 @@ class walker_among {
   /// The surfaces that the step to this point crosses; the start crosses none.
   VOXHERD_FUNCTION met_surfaces meet(const float (&before)[3]) const {
     if (places != mask_places::surfaces || field_->surfaces.cell_begin == nullptr || point_ == 0) return {};
-    return meet_surfaces(&field_->surfaces, line_from(before), seed_.region);
+    const step_line line = line_from(before);
+    return is_near(field_->surfaces, line) ? meet_surfaces(&field_->surfaces, line, seed_.region) : met_surfaces{};
   }
 
   /// Of a surface that must not be left, a half may cross one side only.

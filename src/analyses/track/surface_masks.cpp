@@ -165,13 +165,14 @@ void surface_masks::broadcast(const session& s) {
   s.broadcast(triangles_);
   s.broadcast(uses_);
   s.broadcast(targets_);
+  s.broadcast(cells_.cubes);
   s.broadcast(cells_.begin);
   s.broadcast(cells_.triangles);
   s.broadcast(corner_reach_);
 }
 
 track::surface_input surface_masks::input() const {
-  track::surface_input in{cells_.begin, cells_.triangles, triangles_, positions_, uses_, targets_, {}};
+  track::surface_input in{cells_.cubes, cells_.begin, cells_.triangles, triangles_, positions_, uses_, targets_, {}};
   for (std::size_t d = 0; d < 3; ++d) in.corner_reach[d] = static_cast<float>(corner_reach_[d]);
   return in;
 }

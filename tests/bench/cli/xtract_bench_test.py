@@ -36,7 +36,8 @@ class Xtract(unittest.TestCase):
         done = subprocess.run(command, capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, r"^bedpostx_gpu: [\d.]+ s\nxtract: ([\d.]+) s, of which 8 calls of probtrackx2_gpu took ([\d.]+) s "
-                         r"\(longest [\d.]+ s\); 7 tracts, \d+ streamlines arrived\nvoxherd track --tracts: [\d.]+ s\n$")
+                         r"\(longest [\d.]+ s\); 7 tracts, \d+ streamlines arrived\nvoxherd track --tracts protocols: [\d.]+ s\n"
+                         r"voxherd track --tracts standard_protocols: [\d.]+ s\n$")
         whole, tracker = map(float, re.findall(r"(?:xtract:|probtrackx2_gpu took) ([\d.]+) s", done.stdout))
         self.assertLess(tracker, whole)
         with open(os.path.join(work, "xtract", "tracts", "bundle1_1", "waytotal"), "w") as file:

@@ -29,7 +29,7 @@ void track_mesh::list_cells() {
 }
 
 surface_input track_mesh::input() const {
-  surface_input in{cells.begin, cells.triangles, triangles, vertices, uses, targets, {}};
+  surface_input in{cells.cubes, cells.begin, cells.triangles, triangles, vertices, uses, targets, {}};
   for (std::size_t d = 0; d < 3; ++d) in.corner_reach[d] = corner_reach[d];
   return in;
 }
