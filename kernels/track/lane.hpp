@@ -25,14 +25,15 @@ struct no_sink {
   VOXHERD_FUNCTION void operator()(const Walker&) const {}
 };
 
-/// Takes one streamline after another from a queue: decides which halves count, and repeats those with the same random
-/// numbers to count their voxels. Nothing of a streamline is stored. Without conditions one pass is enough.
-template <mask_places places = mask_places::surfaces>
+/// Takes one streamline after another from a queue. With conditions it notes what a streamline visits until it is known
+/// which halves count; where that is not possible, it repeats the streamline with the same random numbers.
+template <mask_places places = mask_places::surfaces, bool can_note = true>
 class lane_walker {
  public:
   VOXHERD_FUNCTION lane_walker(const track_job& job, const stamped_table<visit_entry>& visits,
-                               const stamped_table<cell_entry>& cells, crossing* crossings = nullptr)
-      : job_(&job), walker_(job.field, job.how, visits, cells), crossings_(crossings) {}
+                               const stamped_table<cell_entry>& cells, crossing* crossings = nullptr,
+                               visit_note* notes = nullptr)
+      : job_(&job), walker_(job.field, job.how, visits, cells), crossings_(crossings), notes_(notes) {}
 
   /// One step. Queue: next() returns the next streamline's number, at least `end` if none is left. Returns false then.
   /// Sink: gets the walker at the end of each streamline that has been counted.
@@ -81,6 +82,7 @@ class lane_walker {
     out.matrix_row = from_ - job_->first_seed;
     out.columns = job_->columns;
     out.crossings = crossings_;
+    if (counting_ == 0) out.notes = notes_;
     out.own_column = job_->field.matrix.square ? static_cast<std::int32_t>(from_) : -1;
     return out;
   }
@@ -91,9 +93,12 @@ class lane_walker {
     state_ = waiting;
     if (counting_ == 0) {
       counting_ = walker_.counted_steps() < job_->how.min_total ? 0 : walker_.counted();
-      if (counting_ != 0) state_ = repeating;
       is_repeated_ = true;
-      return;
+      if (counting_ == 0) return;
+      if (!walker_.count_notes(counting_)) {
+        state_ = repeating;
+        return;
+      }
     }
     sink(walker_);
     add(element(job_->out.accepted, seed_row_), 1u);
@@ -108,8 +113,9 @@ class lane_walker {
   }
 
   const track_job* job_;
-  walker_among<places> walker_;
+  walker_among<places, can_note> walker_;
   crossing* crossings_;
+  visit_note* notes_;  ///< room for max_notes; null: streamlines with conditions are drawn twice
   std::uint64_t group_ = 0;  ///< after the first one
   std::uint64_t from_ = 0, seed_row_ = 0, number_of_group_ = 0;
   std::uint32_t number_of_seed_ = 0;
@@ -118,6 +124,9 @@ class lane_walker {
   state state_ = waiting;
   bool is_repeated_ = false;
 };
+
+/// Whether notes are enough to count the streamlines of a job: not for their directions.
+inline bool takes_notes(const track_job& job) { return job.how.has_conditions() && job.out.directions == nullptr; }
 
 /// The number of columns before those of a pair's second mask; 0: there is one mask.
 VOXHERD_FUNCTION inline std::uint32_t pair_rows(const field_view& field) {

@@ -248,10 +248,12 @@ class cpu_tracker final : public tracker {
     std::vector<table_memory<cell_entry>> cells(lanes_per_thread, table_memory<cell_entry>(max_cells(job.how)));
     const std::size_t crossings = wants_crossings ? max_crossings(job) : 0;
     std::vector<crossing> crossing_memory(lanes_per_thread * crossings);
+    std::vector<visit_note> notes(takes_notes(job) ? lanes_per_thread * max_notes : 0);
     std::vector<lane_walker<>> lanes;
     for (std::size_t i = 0; i < lanes_per_thread; ++i)
       lanes.emplace_back(job, visits[i].table(), cells[i].table(),
-                         wants_crossings ? crossing_memory.data() + i * crossings : nullptr);
+                         wants_crossings ? crossing_memory.data() + i * crossings : nullptr,
+                         notes.empty() ? nullptr : notes.data() + i * max_notes);
     for (bool any = true; any;) {
       any = false;
       for (lane_walker<>& lane : lanes) any |= lane.advance(queue, sink);

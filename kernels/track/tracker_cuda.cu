@@ -414,7 +414,9 @@ class cuda_tracker final : public tracker {
       pairs.crossings = crossings_.data();
     }
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(taken_.data(), 0, sizeof(unsigned long long), stream_));
-    launch_blocks(choose_walk_kernel(job), blocks, {block_threads}, stream_, job, visits, cells, taken_.data(), pairs);
+    if (takes_notes(job)) notes_.reserve(threads * max_notes);
+    launch_blocks(choose_walk_kernel(job), blocks, {block_threads}, stream_, job, visits, cells,
+                  takes_notes(job) ? notes_.data() : nullptr, taken_.data(), pairs);
     return !may_be_full || had_room(job);
   }
 
@@ -438,7 +440,8 @@ class cuda_tracker final : public tracker {
     }
     const std::size_t block_bytes =
         block_threads * (device_tables<visit_entry>::bytes_per_thread(visit_entries_) +
-                         device_tables<cell_entry>::bytes_per_thread(cell_entries_) + list_size * sizeof(crossing));
+                         device_tables<cell_entry>::bytes_per_thread(cell_entries_) + list_size * sizeof(crossing) +
+                         (in_.how.has_conditions() ? max_notes * sizeof(visit_note) : 0));
     return std::min(resident_blocks(choose_walk_kernel(make_job()), {block_threads}),
                     std::max<std::size_t>(1, table_bytes_ / block_bytes));
   }
@@ -461,6 +464,7 @@ class cuda_tracker final : public tracker {
   device_tables<cell_entry> cells_;
   std::size_t table_bytes_ = 0;  ///< maximum for the tables; 0: not known yet
   device_buffer<crossing> crossings_;
+  device_buffer<visit_note> notes_;
   pair_reducer reducer_;
   count_buffer<std::uint32_t> density_, accepted_, hits_, row_cells_, accepted_bits_;
   count_buffer<std::uint64_t> length_, hit_length_, walked_, directions_, row_length_;

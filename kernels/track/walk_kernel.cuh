@@ -142,13 +142,14 @@ struct pair_sink {
 constexpr int walk_blocks = 6;
 
 /// Each thread draws one streamline after another until none is left.
-template <mask_places places>
+template <mask_places places, bool takes_notes>
 static __global__ void __launch_bounds__(block_threads, walk_blocks)
     walk_kernel(const __grid_constant__ track_job job, const __grid_constant__ thread_tables<visit_entry> visits,
-                const __grid_constant__ thread_tables<cell_entry> cells, unsigned long long* taken,
+                const __grid_constant__ thread_tables<cell_entry> cells, visit_note* notes, unsigned long long* taken,
                 const __grid_constant__ pair_sink pairs) {
   const std::size_t thread = static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x;
-  lane_walker<places> lane(job, visits.table(thread), cells.table(thread), pairs.list(thread));
+  lane_walker<places, takes_notes> lane(job, visits.table(thread), cells.table(thread), pairs.list(thread),
+                           notes == nullptr ? nullptr : notes + thread * max_notes);
   shared_queue queue{taken, job.first};
   while (lane.advance(queue, pairs)) {
   }
@@ -156,14 +157,19 @@ static __global__ void __launch_bounds__(block_threads, walk_blocks)
   cells.keep(thread, lane.cells());
 }
 
-using walk_function = void (*)(track_job, thread_tables<visit_entry>, thread_tables<cell_entry>, unsigned long long*,
-                               pair_sink);
+using walk_function = void (*)(track_job, thread_tables<visit_entry>, thread_tables<cell_entry>, visit_note*,
+                               unsigned long long*, pair_sink);
+
+template <bool takes_notes>
+walk_function choose_walk_kernel(const field_view& field) {
+  if (field.surfaces.cell_begin != nullptr) return walk_kernel<mask_places::surfaces, takes_notes>;
+  if (field.space.voxels != nullptr) return walk_kernel<mask_places::seeds_image, takes_notes>;
+  return walk_kernel<mask_places::samples_image, takes_notes>;
+}
 
 /// The kernel for the masks of a job, without what they do not need.
 inline walk_function choose_walk_kernel(const track_job& job) {
-  if (job.field.surfaces.cell_begin != nullptr) return walk_kernel<mask_places::surfaces>;
-  if (job.field.space.voxels != nullptr) return walk_kernel<mask_places::seeds_image>;
-  return walk_kernel<mask_places::samples_image>;
+  return takes_notes(job) ? choose_walk_kernel<true>(job.field) : choose_walk_kernel<false>(job.field);
 }
 
 }  // namespace voxherd::track

@@ -15,7 +15,7 @@ enum class mask_places : std::uint8_t {
 /// Draws one streamline, point after point: two halves from the same start in opposite directions through random
 /// samples of the posterior (Behrens 2003, Magn Reson Med 50:1077; several fibres: Behrens 2007, NeuroImage 34:144).
 /// All random numbers follow from the seed value, the seed's voxel, the streamline's number, the half and the step.
-template <mask_places places>
+template <mask_places places, bool can_note>
 class walker_among {
  public:
   VOXHERD_FUNCTION walker_among(const field_view& field, const walk_settings& how,
@@ -54,6 +54,8 @@ class walker_among {
 
   VOXHERD_FUNCTION unsigned counting() const { return counting_; }
   VOXHERD_FUNCTION unsigned counted() const { return counted_halves(first_fate_, second_fate_); }
+  /// Counts what has been noted while counting() was 0, as visit_counter::count_notes().
+  VOXHERD_FUNCTION bool count_notes(unsigned halves) { return counter_.count_notes(halves); }
   VOXHERD_FUNCTION std::uint32_t crossings() const { return counter_.crossings(); }
   VOXHERD_FUNCTION std::uint64_t walked() const { return walked_; }
   /// Steps of the halves that count.
@@ -212,7 +214,7 @@ class walker_among {
     const bool stopped = (at.marks & mark::stop) != 0 && point_ > (how_->ignore_first_step ? 1 : 0);
     if (needed && !stopped && (own.marks & mark::inside) != 0 && point_ + 1 < how_->max_points) begin_step(drawn);
     // After the next sample has been asked for.
-    if (!counts()) return;
+    if (!counts() && !counter_.takes_notes()) return;
     counter_.count(at, point_, travel_, seed_point_);
     if (met.any) counter_.count_crossed(line_from(before), point_);
   }
@@ -333,7 +335,7 @@ class walker_among {
 
   const field_view* field_;
   const walk_settings* how_;
-  visit_counter counter_;
+  visit_counter<can_note> counter_;
   step_words sample_words_;
   stamped_table<cell_entry> cells_;
   mask_exits exits_;
@@ -359,6 +361,6 @@ class walker_among {
 };
 
 /// For all masks.
-using walker = walker_among<mask_places::surfaces>;
+using walker = walker_among<mask_places::surfaces, true>;
 
 }  // namespace voxherd::track

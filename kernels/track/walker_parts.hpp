@@ -200,6 +200,14 @@ VOXHERD_FUNCTION inline unsigned counted_halves(half_fate first, half_fate secon
   return (first_counts ? 1u : 0u) | (second_counts ? 2u : 0u);
 }
 
+/// The first visit of a streamline to what its key in the table of visits stands for, at a point of it.
+struct visit_note {
+  std::uint32_t key;
+  std::int32_t point;
+};
+/// Notes for which a list has room. A streamline with more of them is drawn again to be counted.
+constexpr std::uint32_t max_notes = 512;
+
 /// Where the counts of a walker's streamline go.
 struct walk_output {
   const counters* to = nullptr;   ///< counters of the first group; null: nowhere
@@ -209,9 +217,12 @@ struct walk_output {
   std::uint32_t columns = 0;      ///< number of columns of `hits`: regions or targets
   crossing* crossings = nullptr;  ///< list of the voxels of a matrix, with room for all points; null: not wanted
   std::int32_t own_column = -1;   ///< column of the seed itself in a matrix, which is not counted; -1: none
+  visit_note* notes = nullptr;    ///< list for visits that are not counted yet; null: all are counted at once
 };
 
-/// Counts what one streamline visits, each voxel, region and target once.
+/// Counts what one streamline visits, each voxel, region and target once. `can_note`: it may take notes; without, it needs
+/// fewer registers on a GPU.
+template <bool can_note>
 class visit_counter {
  public:
   VOXHERD_FUNCTION visit_counter(const field_view& field, const stamped_table<visit_entry>& visits)
@@ -226,10 +237,26 @@ class visit_counter {
     start_place_ = -1;
     last_column_ = last_pair_column_ = -1;
     crossings_ = 0;
+    notes_ = 0;
     visits_.clear();
   }
 
-  VOXHERD_FUNCTION void begin_half(int half) { half_ = half; }
+  VOXHERD_FUNCTION void begin_half(int half) {
+    half_ = half;
+    if (half == 1) first_notes_ = notes_;
+  }
+
+  /// Whether visits are noted until it is known which halves count.
+  VOXHERD_FUNCTION bool takes_notes() const { return can_note && out_.notes != nullptr; }
+
+  /// Counts what has been noted of these halves. Returns false if the streamline must be drawn again for it.
+  VOXHERD_FUNCTION bool count_notes(unsigned halves) {
+    const bool only_first = halves == 1 && out_.crossings == nullptr;
+    if (!takes_notes() || notes_ > max_notes || !(halves == 3 || only_first)) return false;
+    const std::uint32_t end = only_first ? first_notes_ : notes_;
+    for (std::uint32_t i = 0; i < end; ++i) add_noted(out_.notes[i]);
+    return true;
+  }
 
   /// Voxels in the list of crossings.
   VOXHERD_FUNCTION std::uint32_t crossings() const { return crossings_; }
@@ -248,9 +275,8 @@ class visit_counter {
     bool first_visit = false;
     (void)visits_.find(static_cast<std::uint32_t>(at.place), first_visit);
     if (!first_visit) return;
-    const std::size_t place = out_.row * field_->places + static_cast<std::size_t>(at.place);
-    add(element(out_.to->density, place), 1u);
-    add(element(out_.to->length, place), static_cast<std::uint64_t>(point));
+    if (takes_notes()) return note(static_cast<std::uint32_t>(at.place), point);
+    add_place(static_cast<std::uint32_t>(at.place), point);
     if (out_.to->directions == nullptr) return;
     if (point > 0) {
       add_direction(at.place, travel);
@@ -266,6 +292,39 @@ class visit_counter {
   }
 
  private:
+  VOXHERD_FUNCTION void note(std::uint32_t key, std::int32_t point) {
+    if (notes_ < max_notes) out_.notes[notes_] = {key, point};
+    ++notes_;
+  }
+
+  // The keys of places, columns of hits, and columns of a matrix follow each other.
+  VOXHERD_FUNCTION std::uint32_t hit_key(std::uint32_t column) const { return field_->places + 1 + column; }
+  VOXHERD_FUNCTION std::uint32_t cell_key(std::uint32_t column) const { return hit_key(out_.columns) + column; }
+
+  VOXHERD_FUNCTION void add_noted(const visit_note& visit) const {
+    if (visit.key < field_->places) return add_place(visit.key, visit.point);
+    if (visit.key < cell_key(0)) return add_hit(visit.key - hit_key(0), visit.point);
+    add_cell(visit.key - cell_key(0), visit.point);
+  }
+
+  VOXHERD_FUNCTION void add_place(std::uint32_t place, std::int32_t point) const {
+    const std::size_t at = out_.row * field_->places + place;
+    add(element(out_.to->density, at), 1u);
+    add(element(out_.to->length, at), static_cast<std::uint64_t>(point));
+  }
+
+  VOXHERD_FUNCTION void add_hit(std::uint32_t column, std::int32_t point) const {
+    const std::size_t at = out_.seed_row * out_.columns + column;
+    add(element(out_.to->hits, at), 1u);
+    add(element(out_.to->hit_length, at), static_cast<std::uint64_t>(point));
+  }
+
+  VOXHERD_FUNCTION void add_cell(std::uint32_t column, std::int32_t point) const {
+    const std::size_t at = out_.matrix_row * field_->matrix.columns + column;
+    add(element(out_.to->cells, at), 1u);
+    add(element(out_.to->cell_length, at), static_cast<std::uint64_t>(point));
+  }
+
   VOXHERD_FUNCTION void count_more(const voxel_info& at, std::int32_t point, const direction& travel,
                                    const float (&position)[3]) {
     if (out_.to->cells != nullptr || out_.crossings != nullptr) visit_columns(point, position);
@@ -333,15 +392,14 @@ class visit_counter {
     if (column < 0 || column == out_.own_column) return;
     bool first_visit = false;
     const std::uint32_t number = before + static_cast<std::uint32_t>(column);
-    (void)visits_.find(field_->places + 1 + out_.columns + number, first_visit);
+    (void)visits_.find(cell_key(number), first_visit);
     if (!first_visit) {
       if (out_.crossings != nullptr && triangle != no_triangle) add_triangle(number, triangle);
       return;
     }
     if (out_.crossings != nullptr) out_.crossings[crossings_++] = {number, half_ == 0 ? point : -point, triangle};
-    const std::size_t cell = out_.matrix_row * field_->matrix.columns + static_cast<std::size_t>(column);
-    add(element(out_.to->cells, cell), 1u);
-    add(element(out_.to->cell_length, cell), static_cast<std::uint64_t>(point));
+    if (out_.to->cells == nullptr) return;
+    takes_notes() ? note(cell_key(number), point) : add_cell(number, point);
   }
 
   /// The streamline reaches a vertex again, perhaps by another triangle.
@@ -361,11 +419,8 @@ class visit_counter {
 
   VOXHERD_FUNCTION void hit(std::uint32_t column, std::int32_t point) {
     bool first_visit = false;
-    (void)visits_.find(field_->places + 1 + column, first_visit);
-    if (!first_visit) return;
-    const std::size_t at = out_.seed_row * out_.columns + column;
-    add(element(out_.to->hits, at), 1u);
-    add(element(out_.to->hit_length, at), static_cast<std::uint64_t>(point));
+    (void)visits_.find(hit_key(column), first_visit);
+    if (first_visit) takes_notes() ? note(hit_key(column), point) : add_hit(column, point);
   }
 
   /// Adds the products of the components; a direction and its opposite give the same.
@@ -385,6 +440,7 @@ class visit_counter {
   std::int32_t last_place_ = -1;
   std::int32_t last_column_ = -1, last_pair_column_ = -1;
   std::uint32_t crossings_ = 0;
+  std::uint32_t notes_ = 0, first_notes_ = 0;  ///< of the streamline, of its first half
   int half_ = 0;
   std::int32_t start_place_ = -1;  ///< place of a start whose direction is not known yet; -1: none
 };
