@@ -22,7 +22,8 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path += [HERE, os.path.join(HERE, "papers")]
+sys.path += [HERE, os.path.join(HERE, "papers"), os.path.join(HERE, "scaling")]
+import inputs  # noqa: E402
 import nifti  # noqa: E402
 from standard_space import Standard  # noqa: E402
 
@@ -149,8 +150,26 @@ class Study:
                  "--xfm=" + self.path("to_scan"), "--invxfm=" + self.path("to_standard"), "--stop=" + self.path("stop"),
                  "--wtstop=" + self.path("wtstop"), "--waypoints=" + self.path("reference"), "--dir=" + self.path(name), *words)
 
+    def costs(self):
+        """As many streamlines of 1,000 seeds without masks, through warps, and with the surfaces as targets."""
+        fibres, on_standard = self.path("scan", "truth", "fibres.nii.gz"), self.path("standard_fibres.nii.gz")
+        _, size, _, _, samples = nifti.read(fibres)
+        nifti.write(on_standard, self.standard.header, self.standard.size, self.standard.labels(size, samples), nifti.UINT8)
+        here = ("--seed-image", inputs.chosen(fibres, 1000))
+        surfaces = [self.path(f"{name}.{side}.surf.gii") for name in ("white", "pial") for side in "LR"]
+        for name, words in (("plain", here), ("surfaces", (*here, "--targets", *surfaces)),
+                            ("warps", ("--seed-image", inputs.chosen(on_standard, 1000), "--transform", self.path("to_scan.nii.gz"),
+                                       "--inverse-transform", self.path("to_standard.nii.gz")))):
+            result = self.path(f"costs_{name}.h5")
+            if os.path.exists(result):
+                os.remove(result)
+            self.run("costs_" + name, self.program, "track", "--samples", self.path("scan.bedpostX", "voxherd.h5"), "--samples-per-seed",
+                     str(self.args.costs), "--out", result, *words)
+
     def measure(self):
         seeds = self.write_inputs()
+        if self.args.costs > 0:
+            self.costs()
         print(f"{seeds} seeds", flush=True)
         self.probtrackx2("matrix1", "--seed=" + self.path("seeds"), "--forcefirststep", "--omatrix1",
                          f"--nsamples={self.args.samples}", *shlex.split(self.args.words))
@@ -177,6 +196,8 @@ def main():
                         help="parts of an edge of the icosahedron: 10 N^2 + 2 vertices per surface (57: 32,492 as in HCP)")
     parser.add_argument("--samples", type=int, default=10000, metavar="N", help="streamlines per seed of matrix 1 (10000)")
     parser.add_argument("--matrix3", type=int, default=0, metavar="N", help="streamlines per seed of matrix 3; 0: without it (0)")
+    parser.add_argument("--costs", type=int, default=0, metavar="N",
+                        help="streamlines per seed to measure what warps and surfaces cost; 0: not (0)")
     parser.add_argument("--words", default="", metavar="WORDS", help="further options of voxherd probtrackx2")
     args = parser.parse_args()
     os.makedirs(args.work, exist_ok=True)

@@ -88,6 +88,17 @@ TEST(TrackWalker, CountsAreThoseOfTheReferenceUnderEveryCondition) {
   }
 }
 
+TEST(TrackWalker, AStreamlineThatVisitsMoreThanCanBeNotedCounts) {
+  track_case c({700, 3, 3}, 1, 1);
+  c.set_fibre(0, 0.5, [](int, int, int, int) { return std::array<double, 3>{1, 0, 0}; });
+  for (const int x : {20, 680}) c.set_marks(x, 1, 1, 1u << mark::first_include);
+  c.how.includes = 1;
+  c.how.max_points = 2000;
+  c.add_seed(350, 1, 1);
+  const case_counts counts = count_on_cpu(c, 10, 10, 1);  // expects the same from notes
+  EXPECT_GT(std::count(counts.density.begin(), counts.density.end(), 10u), std::ptrdiff_t{max_notes});
+}
+
 TEST(TrackWalker, CountsThroughWarpsAreThoseOfTheReferenceUnderEveryCondition) {
   for (int variant = 1; variant < 5; ++variant) {
     SCOPED_TRACE(variant);
