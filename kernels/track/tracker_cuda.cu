@@ -1,7 +1,9 @@
+#include <thrust/iterator/transform_iterator.h>
+
 #include <algorithm>
+#include <bit>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
-#include <cub/device/device_run_length_encode.cuh>
 #include <vector>
 
 #include "kernels/device/launch.cuh"
@@ -11,52 +13,83 @@
 
 namespace voxherd::track {
 
-struct length_sum {
-  __host__ __device__ std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const { return a + b; }
+/// Equal pairs, added up.
+struct pair_sum {
+  std::uint64_t count, steps;
+};
+struct add_pair_sums {
+  __host__ __device__ pair_sum operator()(const pair_sum& a, const pair_sum& b) const {
+    return {a.count + b.count, a.steps + b.steps};
+  }
+};
+struct as_pair_sum {
+  __host__ __device__ pair_sum operator()(std::uint32_t steps) const { return {1, steps}; }
 };
 
 /// Adds up pairs with the same key in device memory: only the sums leave it.
 class pair_reducer {
  public:
-  /// Room for pairs, and their number, which is set to 0.
-  void reserve(std::uint64_t*& keys, std::uint64_t*& steps, unsigned long long*& used, unsigned long long& room,
-               cudaStream_t stream) {
-    constexpr std::size_t pairs = std::size_t{1} << 26;
-    keys_.reserve(pairs), sorted_keys_.reserve(pairs), steps_.reserve(pairs), sorted_steps_.reserve(pairs);
+  /// Empty lists, with the room of before. `columns`: number of columns of both masks together.
+  void begin(pair_sink& sink, std::uint32_t columns, cudaStream_t stream) {
+    grow(std::max(first_room, room_));
     used_.reserve(1);
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(used_.data(), 0, sizeof(unsigned long long), stream));
-    keys = keys_.data(), steps = steps_.data(), used = used_.data(), room = pairs;
+    width_ = columns;
+    sink.width = width_;
+    sink.keys = keys_.data(), sink.steps = steps_.data(), sink.used = used_.data(), sink.room = room_;
   }
 
   std::uint64_t used(cudaStream_t stream) const { return fetched(used_.data(), 1, stream).front(); }
 
-  /// Appends the sums of the first `pairs` of them.
+  /// Makes room for up to so many pairs, as far as a third of the free memory allows. Returns the room.
+  std::uint64_t make_room(std::uint64_t pairs) {
+    constexpr std::size_t pair_bytes = 2 * sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t) + sizeof(pair_sum),
+                          max_room = std::size_t{1} << 30;
+    release();
+    std::size_t free = 0, all = 0;
+    VOXHERD_CUDA_CHECK(cudaMemGetInfo(&free, &all));
+    grow(std::max(first_room, std::min({static_cast<std::size_t>(pairs), max_room, free / 3 / pair_bytes})));
+    return room_;
+  }
+
+  void release() {
+    keys_ = {}, sorted_keys_ = {}, steps_ = {}, sorted_steps_ = {}, sums_ = {}, scratch_ = {};
+    room_ = 0;
+  }
+
+  /// Appends the sums of the first `pairs` of them, in the order of their keys.
   void reduce(std::size_t pairs, std::vector<pair_entry>& out, cudaStream_t stream) {
     if (pairs == 0) return;
     const auto n = static_cast<int>(pairs);
+    const int bits = std::bit_width(static_cast<std::uint64_t>(width_) * width_);
+    cub::DoubleBuffer<std::uint64_t> keys(keys_.data(), sorted_keys_.data());
+    cub::DoubleBuffer<std::uint32_t> steps(steps_.data(), sorted_steps_.data());
     with_scratch([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys_.data(), sorted_keys_.data(), steps_.data(),
-                                             sorted_steps_.data(), n, 0, 64, stream);
+      return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, steps, n, 0, bits, stream);
     });
-    device_buffer<std::uint32_t> counts(pairs), runs(1);
+    const auto sums = thrust::make_transform_iterator(steps.Current(), as_pair_sum{});
+    runs_.reserve(1);
     with_scratch([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceRunLengthEncode::Encode(scratch, bytes, sorted_keys_.data(), keys_.data(), counts.data(),
-                                                runs.data(), n, stream);
+      return cub::DeviceReduce::ReduceByKey(scratch, bytes, keys.Current(), keys.Alternate(), sums, sums_.data(),
+                                            runs_.data(), add_pair_sums{}, n, stream);
     });
-    device_buffer<std::uint64_t> sums(pairs), same_keys(pairs);
-    with_scratch([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceReduce::ReduceByKey(scratch, bytes, sorted_keys_.data(), same_keys.data(), sorted_steps_.data(),
-                                            sums.data(), runs.data(), length_sum{}, n, stream);
-    });
-    const std::uint32_t kept = fetched(runs.data(), 1, stream).front();
-    append(fetched(keys_.data(), kept, stream), fetched(counts.data(), kept, stream),
-           fetched(sums.data(), kept, stream), out);
+    const std::uint32_t kept = fetched(runs_.data(), 1, stream).front();
+    append(fetched(keys.Alternate(), kept, stream), fetched(sums_.data(), kept, stream), out);
   }
 
  private:
-  static void append(const std::vector<std::uint64_t>& keys, const std::vector<std::uint32_t>& counts,
-                     const std::vector<std::uint64_t>& sums, std::vector<pair_entry>& out) {
-    for (std::size_t i = 0; i < keys.size(); ++i) out.push_back({keys[i], counts[i], sums[i]});
+  static constexpr std::size_t first_room = std::size_t{1} << 26;
+
+  void grow(std::size_t room) {
+    keys_.reserve(room), sorted_keys_.reserve(room), steps_.reserve(room), sorted_steps_.reserve(room);
+    sums_.reserve(room);
+    room_ = room;
+  }
+
+  void append(const std::vector<std::uint64_t>& keys, const std::vector<pair_sum>& sums,
+              std::vector<pair_entry>& out) const {
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      out.push_back({keys[i] / width_ << 32 | keys[i] % width_, sums[i].count, sums[i].steps});
   }
 
   template <class T>
@@ -76,8 +109,11 @@ class pair_reducer {
     VOXHERD_CUDA_CHECK(call(scratch_.data(), bytes));
   }
 
+  std::size_t room_ = 0;
+  std::uint64_t width_ = 1;
   device_buffer<std::uint64_t> keys_, sorted_keys_;
-  device_buffer<std::uint64_t> steps_, sorted_steps_;
+  device_buffer<std::uint32_t> steps_, sorted_steps_, runs_;
+  device_buffer<pair_sum> sums_;
   device_buffer<unsigned long long> used_;
   device_buffer<std::uint8_t> scratch_;
 };
@@ -349,7 +385,7 @@ class cuda_tracker final : public tracker {
     fetch_entries(job, begin, out);
   }
 
-  /// Appends the pairs of streamlines [first, end), in halves while they do not fit.
+  /// Appends the pairs of streamlines [first, end).
   void track_some_pairs(std::uint64_t first, std::uint64_t end, std::vector<pair_entry>& out) {
     track_job job = make_job();
     job.first_group = first / in_.plan.per_group;
@@ -361,21 +397,34 @@ class cuda_tracker final : public tracker {
 
   /// The same for the streamlines of a job, whose counters are then right. Returns false as launch().
   bool launch_pairs(const track_job& job, std::vector<pair_entry>& out) {
-    const std::uint64_t first = job.first, end = job.end;
+    track_job part = job;
+    for (; part.first < job.end; part.first = part.end) {
+      part.end = std::min(job.end, part.first + std::min(job.end - part.first, pair_streamlines_));
+      if (!launch_some_pairs(part, out)) return false;
+    }
+    return true;
+  }
+
+  bool launch_some_pairs(const track_job& job, std::vector<pair_entry>& out) {
     pair_sink sink;
     // Each is a key of the table.
     sink.list_size = std::min(max_crossings(job), visit_entries_ / 2 + 1);
     sink.rows = pair_rows(job.field);
-    reducer_.reserve(sink.keys, sink.steps, sink.used, sink.room, stream_);
+    reducer_.begin(sink, in_.matrix.columns + in_.pair_columns.columns, stream_);
     if (!launch(job, sink)) return false;
-    const std::uint64_t used = reducer_.used(stream_);
+    const std::uint64_t used = reducer_.used(stream_), streamlines = job.end - job.first;
     if (used <= sink.room) {
       reducer_.reduce(used, out, stream_);
       return true;
     }
-    if (end - first == 1) throw device_out_of_memory("the pairs of one streamline do not fit");
-    track_some_pairs(first, first + (end - first) / 2, out);
-    track_some_pairs(first + (end - first) / 2, end, out);
+    if (streamlines == 1) throw device_out_of_memory("the pairs of one streamline do not fit");
+    // A tenth more than needed, since the next streamlines may have more pairs.
+    const std::uint64_t wanted = used + used / 10, room = reducer_.make_room(wanted);
+    if (room < wanted)
+      pair_streamlines_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(
+                                                         static_cast<double>(streamlines) * static_cast<double>(room) /
+                                                         static_cast<double>(wanted) * 0.99));
+    track_some_pairs(job.first, job.end, out);
     return true;
   }
 
@@ -466,6 +515,7 @@ class cuda_tracker final : public tracker {
   device_buffer<crossing> crossings_;
   device_buffer<visit_note> notes_;
   pair_reducer reducer_;
+  std::uint64_t pair_streamlines_ = ~std::uint64_t{0};  ///< of a launch, whose pairs fit in memory
   count_buffer<std::uint32_t> density_, accepted_, hits_, row_cells_, accepted_bits_;
   count_buffer<std::uint64_t> length_, hit_length_, walked_, directions_, row_length_;
   device_buffer<std::uint32_t> row_sizes_;

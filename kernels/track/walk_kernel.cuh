@@ -117,8 +117,9 @@ struct pair_sink {
   crossing* crossings = nullptr;  ///< lists of all threads; null: no pairs are wanted
   std::uint32_t list_size = 0;
   std::uint32_t rows = 0;  ///< number of rows of the first of two masks; 0: there is one
+  std::uint64_t width = 1;  ///< number of columns; the key here is row * width + column, which has fewer bits
   std::uint64_t* keys = nullptr;
-  std::uint64_t* steps = nullptr;
+  std::uint32_t* steps = nullptr;
   unsigned long long* used = nullptr;
   unsigned long long room = 0;
 
@@ -132,7 +133,7 @@ struct pair_sink {
     if (pairs == 0) return;
     unsigned long long at = atomicAdd(used, static_cast<unsigned long long>(pairs));
     for_each_pair(w.output().crossings, w.crossings(), rows, [&](std::uint64_t key, std::uint32_t length) {
-      if (at < room) keys[at] = key, steps[at] = length;
+      if (at < room) keys[at] = (key >> 32) * width + (key & 0xffffffff), steps[at] = length;
       ++at;
     });
   }
