@@ -139,12 +139,13 @@ struct pair_sink {
   }
 };
 
-/// Blocks per multiprocessor. More blocks hide more memory latency, but leave fewer registers per thread.
-constexpr int walk_blocks = 6;
+/// Blocks per multiprocessor. More blocks hide more memory latency, but leave fewer registers per thread; surfaces need
+/// the most.
+constexpr int walk_blocks(mask_places places) { return places == mask_places::surfaces ? 4 : 6; }
 
 /// Each thread draws one streamline after another until none is left.
 template <mask_places places, bool takes_notes>
-static __global__ void __launch_bounds__(block_threads, walk_blocks)
+static __global__ void __launch_bounds__(block_threads, walk_blocks(places))
     walk_kernel(const __grid_constant__ track_job job, const __grid_constant__ thread_tables<visit_entry> visits,
                 const __grid_constant__ thread_tables<cell_entry> cells, visit_note* notes, unsigned long long* taken,
                 const __grid_constant__ pair_sink pairs) {

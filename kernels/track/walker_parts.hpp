@@ -285,10 +285,13 @@ class visit_counter {
     }
   }
 
-  /// The surfaces that the step to a point of such a half crosses. By a copy: what is passed by its address would not
-  /// be in a GPU's registers.
+  /// The surfaces that the step to a point of such a half crosses.
   VOXHERD_FUNCTION void count_crossed(const step_line& line, std::int32_t point) {
-    if (more_than_density_) *this = with_crossed(*this, line, point);
+    if (!more_than_density_) return;
+    surface_search search(field_->surfaces, line);
+    surface_triangle triangle;
+    for (std::uint32_t number = 0; search.find_next(field_->surfaces, triangle, number);)
+      count_triangle(triangle, number, point);
   }
 
  private:
@@ -333,15 +336,6 @@ class visit_counter {
       add_direction(start_place_, travel);
       start_place_ = -1;
     }
-  }
-
-  VOXHERD_FUNCTION VOXHERD_RARE_CALL static visit_counter with_crossed(visit_counter counter, step_line line,
-                                                                       std::int32_t point) {
-    surface_search search(counter.field_->surfaces, line);
-    surface_triangle triangle;
-    for (std::uint32_t number = 0; search.find_next(counter.field_->surfaces, triangle, number);)
-      counter.count_triangle(triangle, number, point);
-    return counter;
   }
 
   /// One triangle that a step to a point crosses.
