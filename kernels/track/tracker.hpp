@@ -95,6 +95,7 @@ inline surface_view host_surfaces(const track_input& in) {
   to.cell_begin = from.cell_begin.data(), to.cell_triangles = from.cell_triangles.data();
   to.triangles = from.triangles.data(), to.vertices = from.vertices.data();
   to.uses = from.uses.data(), to.targets = from.targets.data();
+  to.one_corner = from.one_corner;
   to.has_columns = in.matrix.vertex_column != nullptr || in.pair_columns.vertex_column != nullptr;
   return to;
 }

@@ -161,6 +161,7 @@ using walk_function = void (*)(track_job, thread_tables<visit_entry>, thread_tab
 
 /// The kernel for the masks of a job, without what they do not need.
 inline walk_function choose_walk_kernel(const track_job& job) {
+  if (job.field.has_special_matrix()) return walk_kernel<mask_places::special_matrices>;
   if (job.field.surfaces.cell_begin != nullptr) return walk_kernel<mask_places::surfaces>;
   if (job.field.space.voxels != nullptr) return walk_kernel<mask_places::seeds_image>;
   return walk_kernel<mask_places::samples_image>;

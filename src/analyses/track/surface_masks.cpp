@@ -112,11 +112,15 @@ std::size_t surface_masks::add(const std::string& path, mesh_space meshes, const
   active_.insert(active_.end(), active.begin(), active.end());
   for (auto corner : mesh.triangles) {
     if (active[corner[0]] + active[corner[1]] + active[corner[2]] == 0) continue;
+    const std::uint32_t first_corner = corner[0];
     std::sort(corner.begin(), corner.end());
     std::uint32_t tips = 0;
     for (std::uint32_t i = 0; i < 3; ++i) tips |= triangles_of[corner[i]] == 1 ? 1u << i : 0;
     triangles_.push_back(
-        {{first + corner[0], first + corner[1], first + corner[2]}, static_cast<std::uint32_t>(files_.size()), tips});
+        {{first + corner[0], first + corner[1], first + corner[2]},
+         static_cast<std::uint32_t>(files_.size()),
+         tips,
+         static_cast<std::uint32_t>(std::find(corner.begin(), corner.end(), first_corner) - corner.begin())});
   }
   files_.push_back({path, mesh.structure, first, static_cast<std::uint32_t>(mesh.points_mm.size())});
   uses_.emplace_back();
@@ -171,7 +175,7 @@ void surface_masks::broadcast(const session& s) {
 }
 
 track::surface_input surface_masks::input() const {
-  track::surface_input in{cells_.begin, cells_.triangles, triangles_, positions_, uses_, targets_, {}};
+  track::surface_input in{cells_.begin, cells_.triangles, triangles_, positions_, uses_, targets_, {}, one_corner_};
   for (std::size_t d = 0; d < 3; ++d) in.corner_reach[d] = static_cast<float>(corner_reach_[d]);
   return in;
 }

@@ -176,5 +176,22 @@ TEST(TrackSurfaces, AnEndAtACornerTouchesAndALineInThePlaneDoesNot) {
   EXPECT_FALSE(meets_it({{4.5f, 4.5f, 3.5f}, {4.5f, 4.5f, 4.5f}}));
 }
 
+// The first corner of the file has the middle of the triangle too.
+TEST(TrackSurfaces, ACrossingReachesTheCornerWithMoreThanHalfOfTheWeight) {
+  track_mesh mesh({12, 12, 9});
+  mesh.add({{2, 2, 4}, {10, 2, 4}, {2, 10, 4}}, {{0, 1, 2}}, any_use);
+  mesh.triangles[0].first = 1;
+  const auto corner_at = [&](float x, float y) {
+    return choose_corner(mesh.view(), mesh.triangles[0], {{x - 0.2f, y, 3.5f}, {x + 0.2f, y, 4.5f}});
+  };
+  EXPECT_EQ(corner_at(2.5f, 2.5f), 0);
+  EXPECT_EQ(corner_at(3.9f, 3.9f), 0);
+  EXPECT_EQ(corner_at(4.1f, 4.1f), 1);
+  EXPECT_EQ(corner_at(4.6f, 4.6f), 1);
+  EXPECT_EQ(corner_at(6.1f, 2.5f), 1);
+  EXPECT_EQ(corner_at(2.5f, 5.9f), 1);
+  EXPECT_EQ(corner_at(2.5f, 6.1f), 2);
+}
+
 }  // namespace
 }  // namespace voxherd::track
