@@ -217,8 +217,8 @@ class walker_among {
     if (needed && !stopped && (own.marks & mark::inside) != 0 && point_ + 1 < how_->max_points) begin_step(drawn);
     // After the next sample has been asked for.
     if (!counts()) return;
-    counter_.count(at, point_, travel_, seed_point_);
     constexpr bool is_special = places == mask_places::special_matrices;
+    counter_.count<is_special>(at, point_, travel_, seed_point_);
     if (met.any) counter_.count_crossed<is_special>(line_from(before), point_);
     if (is_special) count_fibre();
   }

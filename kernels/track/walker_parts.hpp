@@ -239,10 +239,11 @@ class visit_counter {
   VOXHERD_FUNCTION const stamped_table<visit_entry>& visits() const { return visits_; }
 
   /// A point of a half that counts, in voxels of the seeds' image; `travel`: the direction of the step to it, if
-  /// `point` is not 0.
+  /// `point` is not 0. `is_special`: columns may be by fibre, for count_fibre().
+  template <bool is_special>
   VOXHERD_FUNCTION void count(const voxel_info& at, std::int32_t point, const direction& travel,
                               const float (&position)[3]) {
-    if (more_than_density_) count_more(at, point, travel, position);
+    if (more_than_density_) count_more<is_special>(at, point, travel, position);
     if (at.place < 0 || at.place == last_place_ || out_.to == nullptr) return;
     assert(static_cast<std::uint32_t>(at.place) < field_->places);
     last_place_ = at.place;
@@ -305,9 +306,10 @@ class visit_counter {
   /// Columns of the grid before the one by fibre.
   VOXHERD_FUNCTION std::uint32_t rows_before() const { return field_->matrix.by_fibre ? 0 : field_->matrix.columns; }
 
+  template <bool is_special>
   VOXHERD_FUNCTION void count_more(const voxel_info& at, std::int32_t point, const direction& travel,
                                    const float (&position)[3]) {
-    if (out_.to->cells != nullptr || out_.crossings != nullptr) visit_columns(point, position);
+    if (out_.to->cells != nullptr || out_.crossings != nullptr) visit_columns<is_special>(point, position);
     if (out_.columns > 0 && point > 0) reach(at, point);
     if (start_place_ >= 0 && point > 0) {
       add_direction(start_place_, travel);
@@ -328,7 +330,7 @@ class visit_counter {
     if (triangle.tips != 0 && is_at_tip(triangle)) return;
     const int one = is_special && field_->surfaces.one_corner ? choose_corner(field_->surfaces, triangle, line) : -1;
     for (int i = 0; i < 3; ++i) {
-      if (one >= 0 && i != one) continue;
+      if (is_special && one >= 0 && i != one) continue;
       visit_vertex(field_->matrix, 0, triangle.corner[i], number, point);
       visit_vertex(field_->pair_columns, field_->matrix.columns, triangle.corner[i], number, point);
     }
@@ -348,12 +350,12 @@ class visit_counter {
     if (grid.vertex_column != nullptr) add_column(grid.vertex_column[vertex], before, point, triangle);
   }
 
+  template <bool is_special>
   VOXHERD_FUNCTION void visit_columns(std::int32_t point, const float (&position)[3]) {
-    const column_grid &matrix = field_->matrix, &pairs = field_->pair_columns;
-    if ((point > 0 || !matrix.after_start) && !matrix.by_fibre)
-      visit_column(matrix.find(position), 0, point, last_column_);
-    if (pairs.columns > 0 && !pairs.by_fibre)
-      visit_column(pairs.find(position), matrix.columns, point, last_pair_column_);
+    if (is_special && field_->matrix.by_fibre) return;
+    if (point > 0 || !field_->matrix.after_start) visit_column(field_->matrix.find(position), 0, point, last_column_);
+    if (field_->pair_columns.columns > 0 && !(is_special && field_->pair_columns.by_fibre))
+      visit_column(field_->pair_columns.find(position), field_->matrix.columns, point, last_pair_column_);
   }
 
   /// `before`: columns of the grids before that of the column; `last`: its column at the last point.

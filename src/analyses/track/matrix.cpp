@@ -7,10 +7,10 @@
 #include <numeric>
 #include <utility>
 
-#include "core/text.hpp"
 #include "kernels/portable/output_rows.hpp"
 #include "src/analyses/track/places.hpp"
 #include "src/io/fingerprint.hpp"
+#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/label_image.hpp"
 #include "src/scan/node_resources.hpp"
