@@ -139,8 +139,10 @@ class row_runner final : public batch_runner {
       std::copy(row->count.begin(), row->count.end(), out.values<"count">() + next);
       for (std::size_t i = 0; i < row->steps.size(); ++i)
         out.put<"length_sum">(next + i, static_cast<double>(row->steps[i]) * in_.step_mm);
-      std::copy(row->fibre1.begin(), row->fibre1.end(), out.values<"fibre1">() + next);
-      std::copy(row->fibre2.begin(), row->fibre2.end(), out.values<"fibre2">() + next);
+      for (std::size_t i = 0; i < row->fibre1.size(); ++i) {
+        out.put<"fibre1">(next + i, row->fibre1[i]);
+        out.put<"fibre2">(next + i, row->fibre2[i]);
+      }
       next += row->column.size();
     }
   }
