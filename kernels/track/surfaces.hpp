@@ -16,9 +16,8 @@ namespace voxherd::track {
 /// with a common edge compute the same for it.
 struct alignas(16) surface_triangle {
   std::uint32_t corner[3];
-  std::uint32_t surface : 27;   ///< number of its surface
-  std::uint32_t tips : 3 = 0;   ///< bit i: corner i belongs to no other triangle
-  std::uint32_t first : 2 = 0;  ///< the corner that is the first one in the file
+  std::uint32_t surface : 29;  ///< number of its surface
+  std::uint32_t tips : 3 = 0;  ///< bit i: corner i belongs to no other triangle
 };
 
 /// A triangle near a voxel, with its plane: points of one side have a positive distance to it, in voxels.
@@ -54,6 +53,7 @@ struct surface_view {
   const std::uint32_t* targets = nullptr;
   bool has_columns = false;    ///< vertices are columns of a matrix, also of surfaces that are no masks
   bool one_corner = false;     ///< a line reaches one corner of a triangle, not all three
+  float voxel_mm[3] = {};      ///< for which the voxels' size is needed
   float corner_reach[3] = {};  ///< along each axis, how far from a corner an end of a step touches it
   float plane_reach = 0;       ///< steps farther from a plane, on one side of it, do not meet the triangle for certain
 };
@@ -68,6 +68,7 @@ struct surface_input {
   std::span<const std::uint32_t> targets;
   float corner_reach[3] = {};
   bool one_corner = false;
+  float voxel_mm[3] = {1, 1, 1};
 };
 
 /// The line between two successive points of a streamline.
@@ -100,20 +101,28 @@ VOXHERD_FUNCTION inline bool meets(const surface_view& s, const surface_triangle
   return (first >= 0 && second >= 0 && third >= 0) || (first <= 0 && second <= 0 && third <= 0);
 }
 
-/// The corner that a line reaches where it meets a triangle, by FSL's rule: the one with more than half of the weight
-/// in the barycentric coordinates of the crossing; if none has it, the first one in the file.
-VOXHERD_FUNCTION VOXHERD_RARE_CALL inline int choose_corner(const surface_view& s, const surface_triangle& t,
-                                                            const step_line& line) {
-  double weight[3], total = 0;
+/// The corner of a triangle that is nearest to where a line meets it; with the same rounding on every device.
+VOXHERD_FUNCTION VOXHERD_RARE_CALL inline int find_nearest_corner(const surface_view& s, const surface_triangle& t,
+                                                                  const step_line& line) {
+  const float* corner[3];
+  double weight[3], total = 0;  // of the corners, in the crossing
+  for (int i = 0; i < 3; ++i) corner[i] = s.vertices + std::size_t{3} * t.corner[i];
   for (int i = 0; i < 3; ++i) {
-    const float *next = s.vertices + std::size_t{3} * t.corner[(i + 1) % 3],
-                *last = s.vertices + std::size_t{3} * t.corner[(i + 2) % 3];
-    weight[i] = fabs(volume(line.from, line.to, next, last));
+    weight[i] = fabs(volume(line.from, line.to, corner[(i + 1) % 3], corner[(i + 2) % 3]));
     total += weight[i];
   }
-  for (int i = 0; i < 3; ++i)
-    if (weight[i] > total - weight[i]) return i;
-  return static_cast<int>(t.first);
+  double square[3] = {};  // of the distances
+  for (int d = 0; d < 3; ++d) {
+    double at = 0;
+    for (int i = 0; i < 3; ++i) at = fma(weight[i], static_cast<double>(corner[i][d]), at);
+    at = total > 0 ? at / total : static_cast<double>(line.from[d]);  // a line in the plane starts at a corner
+    for (int i = 0; i < 3; ++i) {
+      const double mm = (at - static_cast<double>(corner[i][d])) * static_cast<double>(s.voxel_mm[d]);
+      square[i] = fma(mm, mm, square[i]);
+    }
+  }
+  const int first = square[1] < square[0] ? 1 : 0;
+  return square[2] < square[first] ? 2 : first;
 }
 
 /// Goes through the triangles that a line meets. A triangle may come several times.

@@ -87,6 +87,7 @@ inline surface_view host_surfaces(const track_input& in) {
   surface_view to;
   if (from.cell_begin.empty()) return to;
   for (int d = 0; d < 3; ++d) {
+    to.voxel_mm[d] = from.voxel_mm[d];
     to.size[d] = in.space.voxels == nullptr ? in.size[d] : in.space.size[d];
     to.corner_reach[d] = from.corner_reach[d];
     to.plane_reach = std::max(to.plane_reach, 2 * from.corner_reach[d]);

@@ -172,7 +172,7 @@ const option_table<track_request>& acceptance_options() {
        {.text = "mask, or surfaces, whose voxels or vertices are the rows of --matrix4", .standard = "the seeds",
         .needs = "matrix4", .paper = true}},
       {"closest-vertex", &T::closest_vertex,
-       {.text = "in matrices, a crossed triangle reaches the corner next to the crossing, not all three",
+       {.text = "in matrices, a crossed triangle reaches the corner nearest to the crossing, not all three",
         .needs = "matrix1|matrix2|matrix3|matrix4-rows", .paper = true}}});
   // clang-format on
   return table;

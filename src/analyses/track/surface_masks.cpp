@@ -41,6 +41,8 @@ voxel_map map_from_mesh(mesh_space meshes, const fsl_grid& grid) {
   return map;
 }
 
+constexpr double corner_reach_mm = 0.001;  // FSL's
+
 bool is_in_image(const vector3& voxel, const fsl_grid& grid) { return find_voxel(grid, voxel).has_value(); }
 
 /// Values that are all zero or nowhere zero choose no vertices, as in FSL.
@@ -112,15 +114,11 @@ std::size_t surface_masks::add(const std::string& path, mesh_space meshes, const
   active_.insert(active_.end(), active.begin(), active.end());
   for (auto corner : mesh.triangles) {
     if (active[corner[0]] + active[corner[1]] + active[corner[2]] == 0) continue;
-    const std::uint32_t first_corner = corner[0];
     std::sort(corner.begin(), corner.end());
     std::uint32_t tips = 0;
     for (std::uint32_t i = 0; i < 3; ++i) tips |= triangles_of[corner[i]] == 1 ? 1u << i : 0;
     triangles_.push_back(
-        {{first + corner[0], first + corner[1], first + corner[2]},
-         static_cast<std::uint32_t>(files_.size()),
-         tips,
-         static_cast<std::uint32_t>(std::find(corner.begin(), corner.end(), first_corner) - corner.begin())});
+        {{first + corner[0], first + corner[1], first + corner[2]}, static_cast<std::uint32_t>(files_.size()), tips});
   }
   files_.push_back({path, mesh.structure, first, static_cast<std::uint32_t>(mesh.points_mm.size())});
   uses_.emplace_back();
@@ -146,7 +144,6 @@ void surface_masks::finish(const fsl_grid& grid) {
   }
   const bool is_mask = std::any_of(uses_.begin(), uses_.end(), [](const auto& use) { return use.is_mask(); });
   if (!is_mask && !has_columns_) return;
-  constexpr double corner_reach_mm = 0.001;  // FSL's
   std::int32_t size[3];
   double margin = 0.002;  // more than the rounding of a voxel's border
   for (std::size_t d = 0; d < 3; ++d) {
@@ -176,7 +173,10 @@ void surface_masks::broadcast(const session& s) {
 
 track::surface_input surface_masks::input() const {
   track::surface_input in{cells_.begin, cells_.triangles, triangles_, positions_, uses_, targets_, {}, one_corner_};
-  for (std::size_t d = 0; d < 3; ++d) in.corner_reach[d] = static_cast<float>(corner_reach_[d]);
+  for (std::size_t d = 0; d < 3; ++d) {
+    in.corner_reach[d] = static_cast<float>(corner_reach_[d]);
+    in.voxel_mm[d] = static_cast<float>(corner_reach_mm / corner_reach_[d]);
+  }
   return in;
 }
 
