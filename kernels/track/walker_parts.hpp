@@ -328,7 +328,8 @@ class visit_counter {
       hit(field_->surfaces.targets[i], point);
     if (out_.to->cells == nullptr && out_.crossings == nullptr) return;
     if (triangle.tips != 0 && is_at_tip(triangle)) return;
-    const int one = is_special && field_->surfaces.one_corner ? find_nearest_corner(field_->surfaces, triangle, line) : -1;
+    const int one =
+        is_special && field_->surfaces.one_corner ? find_nearest_corner(field_->surfaces, triangle, line) : -1;
     for (int i = 0; i < 3; ++i) {
       if (is_special && one >= 0 && i != one) continue;
       visit_vertex(field_->matrix, 0, triangle.corner[i], number, point);

@@ -82,7 +82,7 @@ track_case case_by_fibre() {
   c.how = two.how, c.voxels = two.voxels, c.seeds = two.seeds;
   c.how.fibres = 3;
   for (std::size_t i = 0; i < c.fibres.size(); ++i)
-    c.fibres[i] = i % 3 < 2 ? two.fibres[i / 3 * 2 + i % 3] : packed_fibre{0, 0, 32767, 20000};
+    c.fibres[i] = i % 3 < 2 ? two.fibres[i / 3 * 2 + i % 3] : packed_fibre{19660, 0, 26214, 20000};
   c.set_warp();
   return c;
 }

@@ -179,6 +179,7 @@ TEST(TrackSurfaces, AnEndAtACornerTouchesAndALineInThePlaneDoesNot) {
 TEST(TrackSurfaces, ACrossingReachesTheCornerThatIsNearestInMillimetres) {
   track_mesh mesh({12, 12, 9});
   mesh.add({{2, 2, 4}, {10, 4, 4}, {3, 9, 4}}, {{0, 1, 2}}, any_use);
+  mesh.list_cells();
   surface_view view = mesh.view();
   const auto corner_at = [&](float x, float y) {
     return find_nearest_corner(view, mesh.triangles[0], {{x - 0.2f, y, 3.5f}, {x + 0.2f, y, 4.5f}});
