@@ -53,7 +53,7 @@ struct surface_view {
   const std::uint32_t* targets = nullptr;
   bool has_columns = false;    ///< vertices are columns of a matrix, also of surfaces that are no masks
   bool one_corner = false;     ///< a line reaches one corner of a triangle, not all three
-  float voxel_mm[3] = {};      ///< for which the voxels' size is needed
+  float voxel_mm[3] = {};      ///< size of the voxels, for the nearest corner
   float corner_reach[3] = {};  ///< along each axis, how far from a corner an end of a step touches it
   float plane_reach = 0;       ///< steps farther from a plane, on one side of it, do not meet the triangle for certain
 };
