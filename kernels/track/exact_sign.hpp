@@ -88,4 +88,16 @@ VOXHERD_FUNCTION inline int volume_sign(const float* a, const float* b, const fl
   return largest == 0 ? 0 : exact_determinant_sign(u, v, w);
 }
 
+/// The volume spanned by the vectors from `a` to three points, with the same rounding on every device.
+VOXHERD_FUNCTION inline double volume(const float* a, const float* b, const float* c, const float* d) {
+  const auto along = [a](const float* p, int i) { return static_cast<double>(p[i]) - static_cast<double>(a[i]); };
+  double sum = 0;
+  for (int i = 0; i < 3; ++i) {
+    const int j = (i + 1) % 3, k = (i + 2) % 3;
+    const double area = rounded_product(along(c, j), along(d, k)) - rounded_product(along(c, k), along(d, j));
+    sum = fma(along(b, i), area, sum);
+  }
+  return sum;
+}
+
 }  // namespace voxherd::track

@@ -13,6 +13,9 @@
 
 namespace voxherd::track {
 
+/// Columns of a voxel in a matrix by fibre: streamlines that follow fibre 1 there, fibre 2, another one.
+constexpr std::uint32_t fibre_columns = 3;
+
 /// The voxels that are the columns of a matrix, in an image of their own, or the vertices of surfaces.
 struct column_grid {
   std::int32_t size[3] = {};
@@ -22,8 +25,11 @@ struct column_grid {
   std::uint32_t columns = 0;
   bool square = false;       ///< column i is seed i; it is not counted in its own row
   bool after_start = false;  ///< the seed itself is not a point in a column
+  /// `to_voxel` is from voxels of the samples' image, and each voxel has fibre_columns columns: `columns` are so many
+  /// times the numbers in `column`.
+  bool by_fibre = false;
 
-  /// The column of a point in voxels of the seeds' image; -1: none.
+  /// The column of a point in voxels of the seeds' image, or of the samples'; -1: none.
   VOXHERD_FUNCTION std::int32_t find(const float (&p)[3]) const {
     std::size_t at = 0;
     for (int d = 2; d >= 0; --d) {
@@ -117,6 +123,9 @@ struct alignas(8) packed_fibre {
   std::int16_t x, y, z;
   std::uint16_t fraction;
   VOXHERD_FUNCTION direction axis() const { return {x, y, z}; }
+  VOXHERD_FUNCTION bool operator==(const packed_fibre& other) const {
+    return x == other.x && y == other.y && z == other.z && fraction == other.fraction;
+  }
 };
 
 /// Bits of voxel_info::marks.
@@ -164,6 +173,8 @@ struct field_view {
   column_grid pair_columns = {};  ///< columns if rows are `matrix`; none: pairs of `matrix` alone
   seed_space space = {};
   surface_view surfaces = {};
+
+  bool has_special_matrix() const { return matrix.by_fibre || pair_columns.by_fibre || surfaces.one_corner; }
 };
 
 struct seed {

@@ -115,7 +115,7 @@ class lane_walker {
   const track_job* job_;
   walker_among<places, can_note> walker_;
   crossing* crossings_;
-  visit_note* notes_;  ///< room for max_notes; null: streamlines with conditions are drawn twice
+  visit_note* notes_;        ///< room for max_notes; null: streamlines with conditions are drawn twice
   std::uint64_t group_ = 0;  ///< after the first one
   std::uint64_t from_ = 0, seed_row_ = 0, number_of_group_ = 0;
   std::uint32_t number_of_seed_ = 0;
@@ -125,8 +125,10 @@ class lane_walker {
   bool is_repeated_ = false;
 };
 
-/// Whether notes are enough to count the streamlines of a job: not for their directions.
-inline bool takes_notes(const track_job& job) { return job.how.has_conditions() && job.out.directions == nullptr; }
+/// Whether notes are enough to count the streamlines of a job: not for their directions or fibres.
+inline bool takes_notes(const track_job& job) {
+  return job.how.has_conditions() && job.out.directions == nullptr && !job.field.has_special_matrix();
+}
 
 /// The number of columns before those of a pair's second mask; 0: there is one mask.
 VOXHERD_FUNCTION inline std::uint32_t pair_rows(const field_view& field) {

@@ -54,6 +54,8 @@ struct surface_view {
   const surface_use* uses = nullptr;
   const std::uint32_t* targets = nullptr;
   bool has_columns = false;    ///< vertices are columns of a matrix, also of surfaces that are no masks
+  bool one_corner = false;     ///< a line reaches one corner of a triangle, not all three
+  float voxel_mm[3] = {};      ///< size of the voxels, for the nearest corner
   float corner_reach[3] = {};  ///< along each axis, how far from a corner an end of a step touches it
   float plane_reach = 0;       ///< steps farther from a plane, on one side of it, do not meet the triangle for certain
 };
@@ -68,6 +70,8 @@ struct surface_input {
   std::span<const surface_use> uses;
   std::span<const std::uint32_t> targets;
   float corner_reach[3] = {};
+  bool one_corner = false;
+  float voxel_mm[3] = {1, 1, 1};
 };
 
 /// The line between two successive points of a streamline.
@@ -153,14 +157,38 @@ VOXHERD_FUNCTION inline bool is_near(const surface_view& surfaces, const step_li
   return false;
 }
 
+/// The corner of a triangle that is nearest to where a line meets it; with the same rounding on every device.
+VOXHERD_FUNCTION VOXHERD_RARE_CALL inline int find_nearest_corner(const surface_view& s, const surface_triangle& t,
+                                                                  const step_line& line) {
+  const float* corner[3];
+  double weight[3], total = 0;  // of the corners, in the crossing
+  for (int i = 0; i < 3; ++i) corner[i] = s.vertices + std::size_t{3} * t.corner[i];
+  for (int i = 0; i < 3; ++i) {
+    weight[i] = fabs(volume(line.from, line.to, corner[(i + 1) % 3], corner[(i + 2) % 3]));
+    total += weight[i];
+  }
+  double square[3] = {};  // of the distances
+  for (int d = 0; d < 3; ++d) {
+    double at = 0;
+    for (int i = 0; i < 3; ++i) at = fma(weight[i], static_cast<double>(corner[i][d]), at);
+    at = total > 0 ? at / total : static_cast<double>(line.from[d]);  // a line in the plane starts at a corner
+    for (int i = 0; i < 3; ++i) {
+      const double mm = (at - static_cast<double>(corner[i][d])) * static_cast<double>(s.voxel_mm[d]);
+      square[i] = fma(mm, mm, square[i]);
+    }
+  }
+  const int first = square[1] < square[0] ? 1 : 0;
+  return square[2] < square[first] ? 2 : first;
+}
+
 /// Goes through the triangles that a line meets. A triangle may come several times.
 class surface_search {
  public:
   VOXHERD_FUNCTION surface_search(const surface_view& surfaces, const step_line& line)
       : line_(line), touched_(surfaces, line) {
     for (int d = 0; d < 3; ++d) at_[d] = touched_.first_voxel(d);
-    has_voxels_ = at_[0] <= touched_.last_voxel(0) && at_[1] <= touched_.last_voxel(1) &&
-                  at_[2] <= touched_.last_voxel(2);
+    has_voxels_ =
+        at_[0] <= touched_.last_voxel(0) && at_[1] <= touched_.last_voxel(1) && at_[2] <= touched_.last_voxel(2);
     if (has_voxels_) begin_voxel(surfaces);
   }
 

@@ -87,6 +87,7 @@ inline surface_view host_surfaces(const track_input& in) {
   surface_view to;
   if (from.cell_begin.empty()) return to;
   for (int d = 0; d < 3; ++d) {
+    to.voxel_mm[d] = from.voxel_mm[d];
     to.size[d] = in.space.voxels == nullptr ? in.size[d] : in.space.size[d];
     to.corner_reach[d] = from.corner_reach[d];
     to.plane_reach = std::max(to.plane_reach, 2 * from.corner_reach[d]);
@@ -96,6 +97,7 @@ inline surface_view host_surfaces(const track_input& in) {
   to.cell_begin = from.cell_begin.data(), to.cell_triangles = from.cell_triangles.data();
   to.triangles = from.triangles.data(), to.vertices = from.vertices.data();
   to.uses = from.uses.data(), to.targets = from.targets.data();
+  to.one_corner = from.one_corner;
   to.has_columns = in.matrix.vertex_column != nullptr || in.pair_columns.vertex_column != nullptr;
   return to;
 }

@@ -62,7 +62,8 @@ struct pair_sink {
   std::vector<pair_entry>& entries;
   std::uint32_t rows;  ///< number of rows of the first of two masks; 0: there is one
 
-  void operator()(const walker& w) const {
+  template <class Walker>
+  void operator()(const Walker& w) const {
     constexpr std::size_t min_entries = std::size_t{1} << 20;
     for_each_pair(w.output().crossings, w.crossings(), rows, [&](std::uint64_t key, std::uint32_t steps) {
       if (entries.size() == entries.capacity() && entries.size() >= min_entries) {
@@ -244,19 +245,25 @@ class cpu_tracker final : public tracker {
   /// `wants_crossings`: the sink reads the list of each streamline's crossings.
   template <class Queue, class Sink = no_sink>
   static void draw(const track_job& job, Queue queue, const Sink& sink = {}, bool wants_crossings = false) {
+    job.field.has_special_matrix() ? draw_among<mask_places::special_matrices>(job, queue, sink, wants_crossings)
+                                   : draw_among<mask_places::surfaces>(job, queue, sink, wants_crossings);
+  }
+
+  template <mask_places places, class Queue, class Sink>
+  static void draw_among(const track_job& job, Queue queue, const Sink& sink, bool wants_crossings) {
     std::vector<table_memory<visit_entry>> visits(lanes_per_thread, table_memory<visit_entry>(max_visits(job)));
     std::vector<table_memory<cell_entry>> cells(lanes_per_thread, table_memory<cell_entry>(max_cells(job.how)));
     const std::size_t crossings = wants_crossings ? max_crossings(job) : 0;
     std::vector<crossing> crossing_memory(lanes_per_thread * crossings);
     std::vector<visit_note> notes(takes_notes(job) ? lanes_per_thread * max_notes : 0);
-    std::vector<lane_walker<>> lanes;
+    std::vector<lane_walker<places>> lanes;
     for (std::size_t i = 0; i < lanes_per_thread; ++i)
       lanes.emplace_back(job, visits[i].table(), cells[i].table(),
                          wants_crossings ? crossing_memory.data() + i * crossings : nullptr,
                          notes.empty() ? nullptr : notes.data() + i * max_notes);
     for (bool any = true; any;) {
       any = false;
-      for (lane_walker<>& lane : lanes) any |= lane.advance(queue, sink);
+      for (lane_walker<places>& lane : lanes) any |= lane.advance(queue, sink);
     }
   }
 

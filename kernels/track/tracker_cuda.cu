@@ -421,9 +421,9 @@ class cuda_tracker final : public tracker {
     // A tenth more than needed, since the next streamlines may have more pairs.
     const std::uint64_t wanted = used + used / 10, room = reducer_.make_room(wanted);
     if (room < wanted)
-      pair_streamlines_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(
-                                                         static_cast<double>(streamlines) * static_cast<double>(room) /
-                                                         static_cast<double>(wanted) * 0.99));
+      pair_streamlines_ = std::max<std::uint64_t>(
+          1, static_cast<std::uint64_t>(static_cast<double>(streamlines) * static_cast<double>(room) /
+                                        static_cast<double>(wanted) * 0.99));
     track_some_pairs(job.first, job.end, out);
     return true;
   }

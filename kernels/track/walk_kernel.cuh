@@ -116,7 +116,7 @@ struct shared_queue {
 struct pair_sink {
   crossing* crossings = nullptr;  ///< lists of all threads; null: no pairs are wanted
   std::uint32_t list_size = 0;
-  std::uint32_t rows = 0;  ///< number of rows of the first of two masks; 0: there is one
+  std::uint32_t rows = 0;   ///< number of rows of the first of two masks; 0: there is one
   std::uint64_t width = 1;  ///< number of columns; the key here is row * width + column, which has fewer bits
   std::uint64_t* keys = nullptr;
   std::uint32_t* steps = nullptr;
@@ -141,7 +141,7 @@ struct pair_sink {
 
 /// Blocks per multiprocessor. More blocks hide more memory latency, but leave fewer registers per thread; surfaces need
 /// the most.
-constexpr int walk_blocks(mask_places places) { return places == mask_places::surfaces ? 4 : 6; }
+constexpr int walk_blocks(mask_places places) { return places >= mask_places::surfaces ? 4 : 6; }
 
 /// Each thread draws one streamline after another until none is left.
 template <mask_places places, bool takes_notes>
@@ -151,7 +151,7 @@ static __global__ void __launch_bounds__(block_threads, walk_blocks(places))
                 const __grid_constant__ pair_sink pairs) {
   const std::size_t thread = static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x;
   lane_walker<places, takes_notes> lane(job, visits.table(thread), cells.table(thread), pairs.list(thread),
-                           notes == nullptr ? nullptr : notes + thread * max_notes);
+                                        notes == nullptr ? nullptr : notes + thread * max_notes);
   shared_queue queue{taken, job.first};
   while (lane.advance(queue, pairs)) {
   }
@@ -171,6 +171,7 @@ walk_function choose_walk_kernel(const field_view& field) {
 
 /// The kernel for the masks of a job, without what they do not need.
 inline walk_function choose_walk_kernel(const track_job& job) {
+  if (job.field.has_special_matrix()) return walk_kernel<mask_places::special_matrices, false>;
   return takes_notes(job) ? choose_walk_kernel<true>(job.field) : choose_walk_kernel<false>(job.field);
 }
 

@@ -10,6 +10,8 @@ enum class mask_places : std::uint8_t {
   samples_image,  ///< voxels of the samples' image
   seeds_image,    ///< or of another one
   surfaces,       ///< or surfaces
+  /// or surfaces, and a matrix has columns by fibre, or takes one corner of each triangle
+  special_matrices,
 };
 
 /// Draws one streamline, point after point: two halves from the same start in opposite directions through random
@@ -141,12 +143,14 @@ class walker_among {
     if (half == 1 && how_->each_half) passed_ = 0;
     has_travel_ = half == 1 && has_first_;
     travel_ = -first_;
+    fibre_ = 0;
     cells_.clear();
     moving_ = false;
     at_start_ = true;
   }
 
   [[gnu::always_inline]] VOXHERD_FUNCTION inline bool end_half() {
+    if (places == mask_places::special_matrices) counter_.leave_voxel(fibre_);
     record_.steps = point_;
     record_.passed = passed_;
     const half_fate fate = judge(record_, *how_);
@@ -215,8 +219,16 @@ class walker_among {
     if (needed && !stopped && (own.marks & mark::inside) != 0 && point_ + 1 < how_->max_points) begin_step(drawn);
     // After the next sample has been asked for.
     if (!counts() && !counter_.takes_notes()) return;
-    counter_.count(at, point_, travel_, seed_point_);
-    if (met.any) counter_.count_crossed(line_from(before), point_);
+    constexpr bool is_special = places == mask_places::special_matrices;
+    counter_.template count<is_special>(at, point_, travel_, seed_point_);
+    if (met.any) counter_.template count_crossed<is_special>(line_from(before), point_);
+    if (is_special) count_fibre();
+  }
+
+  VOXHERD_FUNCTION void count_fibre() {
+    float point[3];
+    copy_point(position_, point);
+    counter_.count_fibre(point, point_, fibre_);
   }
 
   VOXHERD_FUNCTION step_line line_from(const float (&before)[3]) const {
@@ -225,7 +237,7 @@ class walker_among {
 
   /// The surfaces that the step to this point crosses; the start crosses none.
   VOXHERD_FUNCTION met_surfaces meet(const float (&before)[3]) const {
-    if (places != mask_places::surfaces || field_->surfaces.cell_begin == nullptr || point_ == 0) return {};
+    if (places < mask_places::surfaces || field_->surfaces.cell_begin == nullptr || point_ == 0) return {};
     const step_line line = line_from(before);
     return is_near(field_->surfaces, line) ? meet_surfaces(&field_->surfaces, line, seed_.region) : met_surfaces{};
   }
@@ -308,6 +320,13 @@ class walker_among {
     return there.is_zero() ? next : mean_direction(next, there);
   }
 
+  /// The number of a fibre of the drawn sample, from 0.
+  VOXHERD_FUNCTION std::uint32_t find_number(const packed_fibre& fibre) const {
+    std::uint32_t k = 0;
+    while (!(fibres_[k] == fibre)) ++k;
+    return k;
+  }
+
   /// Returns whether there is a next point.
   [[gnu::always_inline]] VOXHERD_FUNCTION inline bool step() {
     moving_ = false;
@@ -326,6 +345,7 @@ class walker_among {
     }
     if (how_->averaging != step_mean::none) next = average_with_next(next, w.v[3]);
     if (half_ == 0 && point_ == 0) first_ = next, has_first_ = true;
+    if (places == mask_places::special_matrices) fibre_ = find_number(fibre);
     travel_ = next;
     has_travel_ = true;
     move(next, position_);
@@ -351,6 +371,7 @@ class walker_among {
   bool moving_ = false;     ///< a sample for the next step is drawn
   bool has_first_ = false, has_travel_ = false;
   direction first_, travel_;
+  std::uint32_t fibre_ = 0;                        ///< number of the one that the last step followed, from 0
   float start_[3] = {}, position_[3] = {};         ///< in voxels of the samples' image
   float seed_start_[3] = {}, seed_point_[3] = {};  ///< the same points in voxels of the seeds' image
   const packed_fibre* fibres_ = nullptr;

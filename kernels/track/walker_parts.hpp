@@ -220,8 +220,8 @@ struct walk_output {
   visit_note* notes = nullptr;    ///< list for visits that are not counted yet; null: all are counted at once
 };
 
-/// Counts what one streamline visits, each voxel, region and target once. `can_note`: it may take notes; without, it needs
-/// fewer registers on a GPU.
+/// Counts what one streamline visits, each voxel, region and target once. `can_note`: it may take notes; without, it
+/// needs fewer registers on a GPU.
 template <bool can_note>
 class visit_counter {
  public:
@@ -236,6 +236,7 @@ class visit_counter {
     last_place_ = -1;
     start_place_ = -1;
     last_column_ = last_pair_column_ = -1;
+    last_fibre_voxel_ = entered_voxel_ = -1;
     crossings_ = 0;
     notes_ = 0;
     visits_.clear();
@@ -265,10 +266,11 @@ class visit_counter {
   VOXHERD_FUNCTION const stamped_table<visit_entry>& visits() const { return visits_; }
 
   /// A point of a half that counts, in voxels of the seeds' image; `travel`: the direction of the step to it, if
-  /// `point` is not 0.
+  /// `point` is not 0. `is_special`: columns may be by fibre, for count_fibre().
+  template <bool is_special>
   VOXHERD_FUNCTION void count(const voxel_info& at, std::int32_t point, const direction& travel,
                               const float (&position)[3]) {
-    if (more_than_density_) count_more(at, point, travel, position);
+    if (more_than_density_) count_more<is_special>(at, point, travel, position);
     if (at.place < 0 || at.place == last_place_ || out_.to == nullptr) return;
     assert(static_cast<std::uint32_t>(at.place) < field_->places);
     last_place_ = at.place;
@@ -285,13 +287,42 @@ class visit_counter {
     }
   }
 
-  /// The surfaces that the step to a point of such a half crosses.
+  /// The surfaces that the step to a point of such a half crosses. `is_special`: a triangle may have one corner only.
+  template <bool is_special>
   VOXHERD_FUNCTION void count_crossed(const step_line& line, std::int32_t point) {
     if (!more_than_density_) return;
     surface_search search(field_->surfaces, line);
     surface_triangle triangle;
     for (std::uint32_t number = 0; search.find_next(field_->surfaces, triangle, number);)
-      count_triangle(triangle, number, point);
+      count_triangle<is_special>(triangle, number, line, point);
+  }
+
+  /// For columns by fibre: a point of such a half, in voxels of the samples' image. A voxel is counted with the fibre
+  /// that the streamline follows from its first point there. `fibre`: of the step to this point.
+  VOXHERD_FUNCTION void count_fibre(const float (&position)[3], std::int32_t point, std::uint32_t fibre) {
+    if (out_.to == nullptr || (out_.to->cells == nullptr && out_.crossings == nullptr)) return;
+    if (!fibre_grid().by_fibre) return;
+    leave_voxel(fibre);
+    const std::int32_t voxel = fibre_grid().find(position);
+    if (voxel < 0 || voxel == last_fibre_voxel_) return;
+    last_fibre_voxel_ = voxel;
+    bool first_visit = false;
+    (void)visits_.find(field_->places + 1 + out_.columns + rows_before() + static_cast<std::uint32_t>(voxel),
+                       first_visit);
+    if (first_visit) entered_voxel_ = voxel, entered_at_ = point;
+  }
+
+  /// Counts the voxel of the last point, if it was its first one there. `fibre`: of the step from this point, or of the
+  /// last step of the half.
+  VOXHERD_FUNCTION void leave_voxel(std::uint32_t fibre) {
+    if (entered_voxel_ < 0) return;
+    const std::uint32_t last = fibre_columns - 1;
+    const std::uint32_t column =
+        static_cast<std::uint32_t>(entered_voxel_) * fibre_columns + (fibre < last ? fibre : last);
+    entered_voxel_ = -1;
+    if (out_.crossings != nullptr)
+      out_.crossings[crossings_++] = {rows_before() + column, half_ == 0 ? entered_at_ : -entered_at_};
+    add_cell(column, entered_at_);
   }
 
  private:
@@ -328,9 +359,16 @@ class visit_counter {
     add(element(out_.to->cell_length, at), static_cast<std::uint64_t>(point));
   }
 
+  VOXHERD_FUNCTION const column_grid& fibre_grid() const {
+    return field_->matrix.by_fibre ? field_->matrix : field_->pair_columns;
+  }
+  /// Columns of the grid before the one by fibre.
+  VOXHERD_FUNCTION std::uint32_t rows_before() const { return field_->matrix.by_fibre ? 0 : field_->matrix.columns; }
+
+  template <bool is_special>
   VOXHERD_FUNCTION void count_more(const voxel_info& at, std::int32_t point, const direction& travel,
                                    const float (&position)[3]) {
-    if (out_.to->cells != nullptr || out_.crossings != nullptr) visit_columns(point, position);
+    if (out_.to->cells != nullptr || out_.crossings != nullptr) visit_columns<is_special>(point, position);
     if (out_.columns > 0 && point > 0) reach(at, point);
     if (start_place_ >= 0 && point > 0) {
       add_direction(start_place_, travel);
@@ -339,7 +377,9 @@ class visit_counter {
   }
 
   /// One triangle that a step to a point crosses.
-  VOXHERD_FUNCTION void count_triangle(const surface_triangle& triangle, std::uint32_t number, std::int32_t point) {
+  template <bool is_special>
+  VOXHERD_FUNCTION void count_triangle(const surface_triangle& triangle, std::uint32_t number, const step_line& line,
+                                       std::int32_t point) {
     const surface_use& use = field_->surfaces.uses[triangle.surface];
     const std::uint32_t region = use.marks >> mark::region;
     if (out_.columns > 0 && region != 0 && region != own_region_) hit(region - 1, point);
@@ -347,9 +387,12 @@ class visit_counter {
       hit(field_->surfaces.targets[i], point);
     if (out_.to->cells == nullptr && out_.crossings == nullptr) return;
     if (triangle.tips != 0 && is_at_tip(triangle)) return;
-    for (const std::uint32_t vertex : triangle.corner) {
-      visit_vertex(field_->matrix, 0, vertex, number, point);
-      visit_vertex(field_->pair_columns, field_->matrix.columns, vertex, number, point);
+    const int one =
+        is_special && field_->surfaces.one_corner ? find_nearest_corner(field_->surfaces, triangle, line) : -1;
+    for (int i = 0; i < 3; ++i) {
+      if (is_special && one >= 0 && i != one) continue;
+      visit_vertex(field_->matrix, 0, triangle.corner[i], number, point);
+      visit_vertex(field_->pair_columns, field_->matrix.columns, triangle.corner[i], number, point);
     }
   }
 
@@ -367,9 +410,11 @@ class visit_counter {
     if (grid.vertex_column != nullptr) add_column(grid.vertex_column[vertex], before, point, triangle);
   }
 
+  template <bool is_special>
   VOXHERD_FUNCTION void visit_columns(std::int32_t point, const float (&position)[3]) {
+    if (is_special && field_->matrix.by_fibre) return;
     if (point > 0 || !field_->matrix.after_start) visit_column(field_->matrix.find(position), 0, point, last_column_);
-    if (field_->pair_columns.columns > 0)
+    if (field_->pair_columns.columns > 0 && !(is_special && field_->pair_columns.by_fibre))
       visit_column(field_->pair_columns.find(position), field_->matrix.columns, point, last_pair_column_);
   }
 
@@ -433,6 +478,8 @@ class visit_counter {
   std::uint32_t own_region_ = 0;
   std::int32_t last_place_ = -1;
   std::int32_t last_column_ = -1, last_pair_column_ = -1;
+  std::int32_t last_fibre_voxel_ = -1;
+  std::int32_t entered_voxel_ = -1, entered_at_ = 0;  ///< not counted before its fibre is known; -1: none
   std::uint32_t crossings_ = 0;
   std::uint32_t notes_ = 0, first_notes_ = 0;  ///< of the streamline, of its first half
   int half_ = 0;

@@ -48,11 +48,11 @@ double read_waytotal(const std::string& path) {
   return sum;
 }
 
-double find_factor(const result_reader& result, const cifti_request& request, int number) {
+double find_factor(const result_reader& result, const cifti_request& request, bool rows_are_seeds) {
   if (request.divisor == matrix_divisor::none) return 1;
   if (request.divisor == matrix_divisor::waytotal) return 1 / read_waytotal(request.waytotal);
   const double per_seed = result.configuration().value("samples-per-seed", 0.0);
-  if (number == 3 || !(per_seed > 0))
+  if (!rows_are_seeds || !(per_seed > 0))
     throw failure(exit_status::usage,
                   "--normalise seed: the rows of this matrix are not seeds; use --normalise waytotal");
   return 1 / per_seed;
@@ -64,11 +64,12 @@ matrix_axis make_axis(const matrix_places& places, const cifti_request& request)
   return make_models(places, request.structures);
 }
 
-/// Options name the structures of the rows' files only, and the voxels of --target2 need not be greyordinates.
+/// Options name the structures of the rows' files only, and the voxels of --target2 and --target4 need not be
+/// greyordinates.
 matrix_axis make_column_axis(const matrix_places& places, const cifti_request& request, int number) {
   cifti_request own = request;
   own.structures.clear();
-  if (number == 2) own.brain_models.clear();
+  if (number == 2 || number == 4) own.brain_models.clear();
   return make_axis(places, own);
 }
 
@@ -110,7 +111,7 @@ exported_matrix plan_matrix(const result_reader& result, const export_settings& 
   m.form.rows = axis_size(m.rows);
   m.form.columns = axis_size(m.columns);
   m.form.quantity = request.quantity;
-  m.form.factor = find_factor(result, request, number);
+  m.form.factor = find_factor(result, request, has_seed_rows(result));
   m.form.log = request.log;
   return m;
 }
@@ -156,7 +157,7 @@ void write_seed_maps(const export_settings& settings, const result_reader& resul
                   fmt::format("{}: is no matrix; its seeds on surfaces can be written as .dscalar.nii, "
                               "without --symmetric, --transpose, --values",
                               printable(settings.result)));
-  write_maps(settings, read_seed_maps(result, find_factor(result, r, 1), r.log));
+  write_maps(settings, read_seed_maps(result, find_factor(result, r, true), r.log));
 }
 
 void write_cifti(const export_settings& settings) {

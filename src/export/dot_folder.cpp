@@ -11,6 +11,7 @@
 #include "core/text.hpp"
 #include "src/export/dot_folder.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/output_file.hpp"
 
 namespace voxherd {
 
@@ -131,10 +132,10 @@ bool write_places(const export_settings& settings, const std::string& name, cons
   return true;
 }
 
-std::vector<std::uint64_t> read_counts(const result_reader& result) {
+std::vector<std::uint64_t> read_counts(const result_reader& result, const char* name) {
   const std::uint64_t entries = result.point_count();
-  if (result.output("count").type == element_type::uint64) return result.read_rows<std::uint64_t>("count", 0, entries);
-  const auto narrow = result.read_rows<std::uint32_t>("count", 0, entries);
+  if (result.output(name).type == element_type::uint64) return result.read_rows<std::uint64_t>(name, 0, entries);
+  const auto narrow = result.read_rows<std::uint32_t>(name, 0, entries);
   return {narrow.begin(), narrow.end()};
 }
 
@@ -172,30 +173,23 @@ bool has_own_columns(const result_reader& result, const std::vector<double>& col
 
 sparse_matrix::sparse_matrix(const result_reader& result) {
   if (!result.has("column") || !result.has("count") || !result.complete())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: expected a complete matrix of track (--matrix1, --matrix2 or --matrix3)",
-                              printable(result.path())));
+    throw failure(exit_status::bad_data, fmt::format("{}: expected a complete matrix of track (--matrix1 to --matrix4)",
+                                                     printable(result.path())));
   const std::uint64_t entries = result.point_count();
   offsets = result.point_offsets();
   column = result.read_rows<std::uint32_t>("column", 0, entries);
-  count = read_counts(result);
+  count = read_counts(result, "count");
   if (result.has("length_sum")) length_sum = result.read_rows<double>("length_sum", 0, entries);
   column_voxel = find_values(result, "column_voxel");
 }
 
-void write_matrix_folder(const export_settings& settings, const dot_values& wanted) {
-  const result_reader result(settings.result);
-  sparse_matrix m(result);
-  std::error_code code;
-  fs::create_directories(settings.out, code);
-  if (code)
-    throw failure(exit_status::disk,
-                  fmt::format("{}: cannot create the folder: {}", printable(settings.out), code.message()));
-  const int number = static_cast<int>(find_values(result, "number").front());
-  const std::vector<double>& columns = m.column_voxel;
-  const std::size_t rows = result.item_voxels().size();
-  const by_column order(m.offsets, std::move(m.column), columns.size());
+namespace {
+
+/// The columns of `m` are moved.
+void write_dots(const export_settings& settings, int number, sparse_matrix& m, std::size_t rows,
+                const dot_values& wanted) {
   const std::string name = fmt::format("fdt_matrix{}", number);
+  const by_column order(m.offsets, std::move(m.column), m.column_voxel.size());
   const auto mean = [&](std::uint64_t i) {
     return static_cast<float>(m.length_sum[i] / static_cast<double>(m.count[i]));
   };
@@ -208,12 +202,66 @@ void write_matrix_folder(const export_settings& settings, const dot_values& want
     write_dot(settings, name + ".dot", order, rows, [&](std::uint64_t i) { return m.count[i]; });
   }
   if (wanted.lengths && !m.length_sum.empty()) write_dot(settings, name + "_lengths.dot", order, rows, mean);
+}
+
+/// What matrix 4 has in one number: the count, the shares of two fibres, each of 0 to 1000, and the mean length.
+std::uint64_t trajectory_code(std::uint64_t count, std::uint64_t fibre1, std::uint64_t fibre2, double length_sum) {
+  constexpr std::uint64_t unit = 1000, base = unit + 1;
+  const auto n = static_cast<double>(count);
+  const auto share = [&](std::uint64_t part) {
+    return static_cast<std::uint64_t>(std::lround(static_cast<double>(unit * part) / n));
+  };
+  const std::uint64_t first = share(fibre1), second = std::min(share(fibre2), unit - first);
+  const auto length = static_cast<std::uint64_t>(std::min(std::round(length_sum / n), static_cast<double>(unit)));
+  return std::min<std::uint64_t>(count, 0x7fffffff) << 32 | (base * base * first + base * second + length);
+}
+
+void write_numbers(const export_settings& settings, const std::string& name, const std::vector<std::uint64_t>& all) {
+  const std::string path = (fs::path(settings.out) / name).string();
+  refuse_existing(path, settings);
+  output_file file(path, output_file::coding::plain);
+  file.write(all.data(), all.size() * sizeof(all[0]));
+  file.finish();
+}
+
+/// Matrix 4 in FSL's three files, whose columns are our rows: the size; entries per column; row and code of each.
+void write_trajectories(const export_settings& settings, const std::string& name, const result_reader& result,
+                        const sparse_matrix& m) {
+  const std::vector<std::uint64_t> fibre1 = read_counts(result, "fibre1"), fibre2 = read_counts(result, "fibre2");
+  text_file size(settings, name + "_1.mtx");
+  size.add("{} {}\n", m.column_voxel.size(), m.offsets.size() - 1);
+  size.close();
+  std::vector<std::uint64_t> entries, codes;
+  for (std::size_t r = 0; r + 1 < m.offsets.size(); ++r) entries.push_back(m.offsets[r + 1] - m.offsets[r]);
+  for (std::size_t i = 0; i < m.column.size(); ++i) {
+    codes.push_back(m.column[i]);
+    codes.push_back(trajectory_code(m.count[i], fibre1[i], fibre2[i], m.length_sum[i]));
+  }
+  write_numbers(settings, name + "_2.mtx", entries);
+  write_numbers(settings, name + "_3.mtx", codes);
+}
+
+}  // namespace
+
+void write_matrix_folder(const export_settings& settings, const dot_values& wanted) {
+  const result_reader result(settings.result);
+  sparse_matrix m(result);
+  std::error_code code;
+  fs::create_directories(settings.out, code);
+  if (code)
+    throw failure(exit_status::disk,
+                  fmt::format("{}: cannot create the folder: {}", printable(settings.out), code.message()));
+  const int number = static_cast<int>(find_values(result, "number").front());
+  const std::vector<double>& columns = m.column_voxel;
+  const std::size_t rows = result.item_voxels().size();
+  const std::string name = fmt::format("fdt_matrix{}", number);
+  number == 4 ? write_trajectories(settings, name, result, m) : write_dots(settings, number, m, rows, wanted);
   const auto& n = result.grid().size;
   if (!write_places(settings, "coords_for_" + name, result, "row_", result.item_voxels(), {n[0], n[1], n[2]}))
     write_voxels(settings, "coords_for_" + name, result.item_voxels(), {n[0], n[1], n[2]}, true);
   const std::vector<double>& size = find_values(result, "column_image_size");
   const std::vector<std::uint64_t> extents(size.begin(), size.end());
-  if ((number == 2 || has_own_columns(result, columns, size)) &&
+  if ((number == 2 || number == 4 || has_own_columns(result, columns, size)) &&
       !write_places(settings, "tract_space_coords_for_" + name, result, "column_", columns, extents))
     write_voxels(settings, "tract_space_coords_for_" + name, columns, extents, false);
   if (number == 2 && find_optional(result, "column_roi") == nullptr) write_lookup(settings, result, columns, size);

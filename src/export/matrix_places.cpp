@@ -16,9 +16,8 @@ namespace {
 
 const std::vector<double>& matrix_values(const result_reader& result, const std::string& name) {
   if (const constant* found = result.find_constant("matrix", name)) return found->values;
-  refuse_data(
-      fmt::format("{}: has no /matrix/{}, expected a complete matrix of track (--matrix1, --matrix2 or --matrix3)",
-                  printable(result.path()), name));
+  refuse_data(fmt::format("{}: has no /matrix/{}, expected a complete matrix of track (--matrix1 to --matrix4)",
+                          printable(result.path()), name));
 }
 
 /// The files of an option, as the run has noted them: "seed-image", or "seed-image 1", "seed-image 2", ..., or one note
@@ -101,10 +100,15 @@ int fsl_matrix_number(const result_reader& result) {
   return number;
 }
 
+bool has_seed_rows(const result_reader& result) {
+  return fsl_matrix_number(result) != 3 && !result.provenance().at("inputs").contains("matrix4-rows");
+}
+
 std::vector<place_file> read_seed_files(const result_reader& result) { return list_files(result, seed_option(result)); }
 
 matrix_places read_row_places(const result_reader& result) {
-  return make_places(result, "row", fsl_matrix_number(result) == 3 ? "target3" : seed_option(result), result.grid(),
+  const std::string own = fsl_matrix_number(result) == 3 ? "target3" : "matrix4-rows";
+  return make_places(result, "row", has_seed_rows(result) ? seed_option(result) : own, result.grid(),
                      result.item_voxels());
 }
 
@@ -122,6 +126,7 @@ matrix_places read_column_places(const result_reader& result) {
   return make_places(result, "column",
                      number == 1   ? seed_option(result)
                      : number == 2 ? "target2"
+                     : number == 4 ? "target4"
                                    : targets,
                      grid, std::move(voxels));
 }

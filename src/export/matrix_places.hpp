@@ -27,8 +27,11 @@ struct matrix_places {
   std::uint64_t size() const { return place.size(); }
 };
 
-/// Whether the result is a complete matrix of track; 1, 2 or 3 as FSL numbers them. Throws failure (bad_data).
+/// Whether the result is a complete matrix of track; 1 to 4 as FSL numbers them. Throws failure (bad_data).
 int fsl_matrix_number(const result_reader& result);
+
+/// Whether the rows are seeds.
+bool has_seed_rows(const result_reader& result);
 
 /// The files of the seeds of a run of track.
 std::vector<place_file> read_seed_files(const result_reader& result);

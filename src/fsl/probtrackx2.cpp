@@ -34,9 +34,11 @@ struct probtrackx2_request : track_request {
   bool density = false, distance_corrected = false, mean_lengths = false, to_targets = false;
   bool target_text = false, target_densities = false, saved_paths = false;
   bool simple = false;  ///< the seeds are voxels, listed in a text file
-  bool matrix_of_seeds = false, matrix_of_mask = false, matrix_of_pairs = false;  ///< FSL's matrices 1, 2, 3
-  std::string mask2, mask3, columns3;  ///< masks of the matrices 2 and 3; "" for none
-  std::string counted_surface;         ///< whose vertices count streamlines, or a list of them; "" for none
+  /// FSL's matrices 1, 2, 3, 4.
+  bool matrix_of_seeds = false, matrix_of_mask = false, matrix_of_pairs = false, matrix_of_fibres = false;
+  std::string mask2, mask3, columns3, mask4, columns4;  ///< masks of the matrices 2, 3 and 4; "" for none
+  bool one_vertex = false;
+  std::string counted_surface;  ///< whose vertices count streamlines, or a list of them; "" for none
   double min_length1_mm = 0, min_length3_mm = 0;
   std::int32_t points = 2000;              ///< points of both halves together
   float min_cosine = 0.2f;                 ///< between two steps
@@ -58,8 +60,9 @@ void check_probtrackx2(const probtrackx2_request& r, const given_options&) {
   if (r.transform.size() > 1 || r.inverse_transform.size() > 1)
     option::refuse("probtrackx2: --xfm and --invxfm take one file each; voxherd track takes several of ITK");
   if (r.to_targets != !r.targets.empty()) option::refuse("probtrackx2: give --os2t and --targetmasks together");
-  if (r.simple && (!r.connectome.empty() || r.to_targets || r.matrix_of_seeds || r.matrix_of_mask || r.matrix_of_pairs))
-    option::refuse("probtrackx2: --simple has no --network, --os2t and --omatrix1, 2, 3; give a mask of the seeds");
+  const bool has_matrix = r.matrix_of_seeds || r.matrix_of_mask || r.matrix_of_pairs || r.matrix_of_fibres;
+  if (r.simple && (!r.connectome.empty() || r.to_targets || has_matrix))
+    option::refuse("probtrackx2: --simple has no --network, --os2t and --omatrix1, 2, 3, 4; give a mask of the seeds");
   if (r.target_densities && r.distance_corrected)
     option::refuse("probtrackx2: --otargetpaths has no --pd; run the command without --pd for its densities");
   if (r.saved_paths && !r.paths.empty()) option::refuse("probtrackx2: give --savepaths or --paths, not both");
@@ -67,11 +70,12 @@ void check_probtrackx2(const probtrackx2_request& r, const given_options&) {
     option::refuse("probtrackx2: --fopd has no --omatrix2 and --simple; run the command for each");
   if (r.matrix_of_mask != !r.mask2.empty()) option::refuse("probtrackx2: give --omatrix2 and --target2 together");
   if (r.matrix_of_pairs != !r.mask3.empty()) option::refuse("probtrackx2: give --omatrix3 and --target3 together");
+  if (r.matrix_of_fibres != !r.mask4.empty()) option::refuse("probtrackx2: give --omatrix4 and --target4 together");
   if (!r.matrix_of_pairs && !r.columns3.empty())
     option::refuse("probtrackx2: --lrtarget3 has no meaning without --omatrix3");
   if (r.matrix_of_seeds && r.matrix_of_pairs && r.min_length1_mm != r.min_length3_mm)
     option::refuse("probtrackx2: --distthresh1 and --distthresh3 differ; run the command for each matrix");
-  if (r.density || r.to_targets || r.matrix_of_seeds || r.matrix_of_mask || r.matrix_of_pairs) return;
+  if (r.density || r.to_targets || has_matrix) return;
   if (r.distance_corrected)
     option::refuse("probtrackx2: --pd has no meaning without --opd, --os2t or --omatrix1, 2, 3");
 }
@@ -146,6 +150,18 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
                 &T::columns3,
                 text_kind::file,
                 {"another mask of the columns of --omatrix3, on a grid of its own"}},
+               {"omatrix4",
+                &T::matrix_of_fibres,
+                {"write the matrix of voxels of --target4 by seeds, with the fibres followed: fdt_matrix4_1.mtx, _2, "
+                 "_3"}},
+               {"target4", &T::mask4, text_kind::file, {"mask of the rows of --omatrix4, on the grid of the samples"}},
+               {"colmask4",
+                &T::columns4,
+                text_kind::file,
+                {"mask of the columns of --omatrix4, or a list of them, instead of the seeds"}},
+               {"closestvertex",
+                &T::one_vertex,
+                {"in matrices, a crossed triangle of a surface reaches one corner, not all three"}},
                {"distthresh1",
                 &T::min_length1_mm,
                 range{0, 100000},
@@ -201,6 +217,19 @@ std::string find_one_or_list(const std::string& name, const char* option) {
   return masks.size() == 1 ? masks.front() : name;
 }
 
+/// --target4: an image on the grid of the samples' mask.
+std::string find_samples_mask(const std::string& name, const std::string& mask) {
+  const std::string path = find_mask_file(name, "target4");
+  const auto found = read_nifti_header(path).grid.size, expected = read_nifti_header(mask).grid.size;
+  if (found != expected)
+    throw failure(exit_status::bad_data,
+                  fmt::format("--target4 {}: has {} x {} x {} voxels, expected {} x {} x {} as in {}; resample it to "
+                              "this grid",
+                              printable(path), found[0], found[1], found[2], expected[0], expected[1], expected[2],
+                              printable(mask)));
+  return path;
+}
+
 /// The matrices, in files of their own in the folder.
 void add_matrices(const probtrackx2_request& request, const std::string& folder, track_request& r) {
   if (request.matrix_of_seeds) r.matrix1 = matrix_file(folder, 1);
@@ -224,6 +253,12 @@ void add_matrices(const probtrackx2_request& request, const std::string& folder,
     r.target3 = find_one_or_list(request.mask3, "target3");
     if (!request.columns3.empty()) r.target3_columns = find_one_or_list(request.columns3, "lrtarget3");
   }
+  if (request.matrix_of_fibres) {
+    r.matrix4 = matrix_file(folder, 4);
+    r.target4 = find_samples_mask(request.mask4, r.mask);
+    if (!request.columns4.empty()) r.matrix4_rows = find_one_or_list(request.columns4, "colmask4");
+  }
+  r.closest_vertex = request.one_vertex;
   // FSL counts the points, one more than the steps.
   const double min_length_mm = request.matrix_of_seeds ? request.min_length1_mm : request.min_length3_mm;
   r.matrix_min_length_mm = std::max(0.0, min_length_mm - static_cast<double>(r.step_mm));
@@ -349,7 +384,8 @@ void write_folder(session& s, const probtrackx2_request& request, const track_re
     if (has_counts)
       write_surface_counts(track.matrix2, find_mask_files({track.target2}, "fopd"),
                            fmt::format("{}/{}_alt", folder, request.file_name), request.distance_corrected);
-    for (const std::string& matrix : {track.matrix1, has_counts ? std::string() : track.matrix2, track.matrix3}) {
+    for (const std::string& matrix :
+         {track.matrix1, has_counts ? std::string() : track.matrix2, track.matrix3, track.matrix4}) {
       settings.result = matrix;
       if (!matrix.empty() && !request.simple)
         write_matrix_folder(settings, {request.distance_corrected, request.mean_lengths});

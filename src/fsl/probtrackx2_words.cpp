@@ -23,7 +23,7 @@ struct flag {
   std::string_view ours;
 };
 
-constexpr std::string_view no_matrix4 = "matrix 4 is not available", hidden = "voxherd track has no such choice";
+constexpr std::string_view hidden = "voxherd track has no such choice";
 
 // clang-format off
 constexpr flag flags[] = {
@@ -79,10 +79,10 @@ constexpr flag flags[] = {
   {"--savepaths", "", meaning::given, "--savepaths"},
   {"--s2tastext", "", meaning::given, "--s2tastext"},
   {"--otargetpaths", "", meaning::given, "--otargetpaths"},
-  {"--omatrix4", "", meaning::unsupported, no_matrix4},
-  {"--target4", "", meaning::unsupported, no_matrix4},
-  {"--colmask4", "", meaning::unsupported, no_matrix4},
-  {"--closestvertex", "", meaning::unsupported, "a crossed triangle reaches all of its active corners"},
+  {"--omatrix4", "", meaning::given, "--omatrix4"},
+  {"--target4", "", meaning::value, "--target4"},
+  {"--colmask4", "", meaning::value, "--colmask4"},
+  {"--closestvertex", "", meaning::given, "--closestvertex"},
   {"--noprobinterpol", "", meaning::unsupported, hidden},
   {"--prefdir", "", meaning::unsupported, hidden},
   {"--locfibchoice", "", meaning::unsupported, hidden},
@@ -175,6 +175,10 @@ class translator {
     if (f.fsl == "--s2tastext" || f.fsl == "--otargetpaths") return has("--os2t");
     if (f.fsl == "--distthresh1") return has("--omatrix1");
     if (f.fsl == "--distthresh3") return has("--omatrix3");
+    if (f.fsl == "--target2") return has("--omatrix2");
+    if (f.fsl == "--target3") return has("--omatrix3");
+    if (f.fsl == "--target4" || f.fsl == "--colmask4") return has("--omatrix4");
+    if (f.fsl == "--closestvertex") return has("--omatrix1") || has("--omatrix3") || has("--fopd") || has("--colmask4");
     if (f.fsl == "--forcefirststep") return has("--avoid") || has("--stop");
     return true;
   }

@@ -28,7 +28,7 @@ bool has_room_for_rows(const seed_matrix& matrix, const track_inputs& in, const 
   if (!in.plan.has_whole_seeds()) return false;
   const std::uint64_t seeds = in.plan.per_group / in.plan.per_seed;
   if (d.kind == backend::cpu) return seeds >= 2 * static_cast<std::uint64_t>(d.threads) || in.plan.groups() == 1;
-  return seeds * matrix.voxels.size() * cell_bytes <= table_bytes;
+  return seeds * matrix.cells() * cell_bytes <= table_bytes;
 }
 
 class group_runner final : public batch_runner {
@@ -60,7 +60,9 @@ class group_runner final : public batch_runner {
     tracker_->track(items.first_item * groups_of_item_, items.item_count, to,
                     {matrix_.rows == nullptr ? nullptr : &rows, matrix_.pairs == nullptr ? nullptr : &pairs});
     std::uint64_t seed = in_.plan.first_seed(items.first_item), group = items.first_item;
-    for (matrix_row& row : split_rows(rows, in_.lengths)) matrix_.rows->kept->keep(seed++, std::move(row));
+    if (matrix_.rows != nullptr)
+      for (matrix_row& row : split_rows(rows, matrix_.rows->entries(in_)))
+        matrix_.rows->kept->keep(seed++, std::move(row));
     for (pair_list& list : pairs) matrix_.pairs->kept->keep(group++, std::move(list));
   }
   void release_memory() override { tracker_->release_memory(); }
@@ -147,11 +149,12 @@ class tract_runner final : public batch_runner {
 
 }  // namespace
 
-drawn_matrix choose_drawn_matrix(const std::vector<seed_matrix>& matrices, const pair_matrix& pairs,
+drawn_matrix choose_drawn_matrix(const std::vector<seed_matrix>& matrices, const std::vector<const pair_matrix*>& pairs,
                                  const track_inputs& in, const device& d) {
   for (const seed_matrix& m : matrices)
     if (m.min_total == 0 && has_room_for_rows(m, in, d)) return {&m, nullptr};
-  if (pairs.kept && pairs.rows.min_total == 0) return {nullptr, &pairs};
+  for (const pair_matrix* p : pairs)
+    if (p->kept && p->rows.min_total == 0) return {nullptr, p};
   return {};
 }
 

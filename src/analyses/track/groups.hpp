@@ -63,7 +63,7 @@ struct drawn_matrix {
 };
 
 /// The first matrix that counts the same streamlines as the densities and has room for a group's rows, if there is one.
-drawn_matrix choose_drawn_matrix(const std::vector<seed_matrix>& matrices, const pair_matrix& pairs,
+drawn_matrix choose_drawn_matrix(const std::vector<seed_matrix>& matrices, const std::vector<const pair_matrix*>& pairs,
                                  const track_inputs& in, const device& d);
 
 /// The step that draws the streamlines: items are groups of them, with one row of integer counts each.

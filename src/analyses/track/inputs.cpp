@@ -88,8 +88,9 @@ label_image read_regions(const std::vector<std::string>& paths, const fsl_grid& 
 /// Surfaces whose vertices are columns of a matrix.
 void add_column_surfaces(const track_request& request, track_inputs& in) {
   if (!request.matrix1.empty() && !in.seed_places.empty()) in.surfaces.need_columns();
-  for (auto [mask, option] : {std::pair(&request.target2, "target2"), std::pair(&request.target3, "target3"),
-                              std::pair(&request.target3_columns, "target3-columns")}) {
+  for (auto [mask, option] :
+       {std::pair(&request.target2, "target2"), std::pair(&request.target3, "target3"),
+        std::pair(&request.target3_columns, "target3-columns"), std::pair(&request.matrix4_rows, "matrix4-rows")}) {
     if (mask->empty()) continue;
     for (const std::string& path : find_mask_files({*mask}, option)) {
       if (!is_surface_mask(path)) continue;
@@ -279,6 +280,8 @@ track_inputs read_track_inputs(const session& s, const track_request& given) {
   s.broadcast(in.seeds);
   s.broadcast(in.seed_places);
   in.surfaces.broadcast(s);
+  in.surfaces.set_one_corner(request.closest_vertex);
+  if (request.closest_vertex) in.configuration["closest-vertex"] = true;
   s.broadcast(in.labels);
   s.broadcast(in.configuration);
   if (in.configuration.is_null()) in.configuration = nlohmann::json::object();
@@ -291,7 +294,8 @@ track_inputs read_track_inputs(const session& s, const track_request& given) {
   in.target_names = names.get<std::vector<std::string>>();
   s.broadcast(in.provenance);
   s.broadcast(in.how);
-  const bool has_rows = !request.matrix1.empty() || !request.matrix2.empty();
+  const bool has_rows = !request.matrix1.empty() || !request.matrix2.empty() ||
+                        (!request.matrix4.empty() && request.matrix4_rows.empty());
   in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in), has_rows);
   add_stored(track_options(), request, in.configuration);
   add_warp_error(in.space, in.configuration);

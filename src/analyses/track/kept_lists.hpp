@@ -17,6 +17,7 @@ namespace voxherd {
 struct matrix_row {
   std::vector<std::uint32_t> column, count;
   std::vector<std::uint64_t> steps;
+  std::vector<std::uint32_t> fibre1, fibre2;  ///< of the count, along these fibres; empty if they are not wanted
 };
 /// The pairs of a group of streamlines, in the order of their keys.
 using pair_list = std::vector<track::pair_entry>;
@@ -48,7 +49,8 @@ class kept_lists {
 
  private:
   static std::uint64_t list_bytes(const matrix_row& row) {
-    return sizeof row + row.column.size() * 2 * sizeof(std::uint32_t) + row.steps.size() * sizeof(std::uint64_t);
+    return sizeof row + (row.column.size() + row.fibre1.size()) * 2 * sizeof(std::uint32_t) +
+           row.steps.size() * sizeof(std::uint64_t);
   }
   static std::uint64_t list_bytes(const pair_list& pairs) { return pairs.size() * sizeof(track::pair_entry); }
 

@@ -10,6 +10,7 @@
 #include "kernels/portable/output_rows.hpp"
 #include "src/analyses/track/places.hpp"
 #include "src/io/fingerprint.hpp"
+#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/label_image.hpp"
 #include "src/scan/node_resources.hpp"
@@ -55,7 +56,7 @@ class row_source {
     if (!tracker_) tracker_ = track::make_tracker(device_, make_matrix_view(matrix_, in_));
     track::sparse_rows drawn;
     tracker_->track_rows(first, rows.size(), drawn);
-    std::vector<matrix_row> split = split_rows(drawn, in_.lengths);
+    std::vector<matrix_row> split = split_rows(drawn, matrix_.entries(in_));
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = matrix_.kept->keep(first + i, std::move(split[i]));
   }
 
@@ -101,7 +102,7 @@ class matrix_rows final : public matrix_items {
   matrix_rows(const seed_matrix& matrix, const track_inputs& in, const device& d, std::vector<std::uint64_t> offsets)
       : matrix_items(matrix, in, d), offsets_(std::move(offsets)) {}
   std::string name() const override { return "track-matrix"; }
-  std::vector<output_spec> outputs() const override { return output_specs<row_outputs>(in_); }
+  std::vector<output_spec> outputs() const override { return output_specs<row_outputs>(matrix_.entries(in_)); }
   std::vector<constant> constants() const override { return matrix_constants(matrix_, in_.seed_places); }
   std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
   std::unique_ptr<batch_runner> make_runner() const override;
@@ -127,8 +128,8 @@ class row_size_runner final : public batch_runner {
 
 class row_runner final : public batch_runner {
  public:
-  row_runner(row_source rows, const track_inputs& in)
-      : rows_(std::move(rows)), in_(in), chosen_(chosen_outputs<row_outputs>(in)) {}
+  row_runner(row_source rows, const seed_matrix& matrix, const track_inputs& in)
+      : rows_(std::move(rows)), in_(in), chosen_(chosen_outputs<row_outputs>(matrix.entries(in))) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
     const auto out = arrays_in<row_outputs>(outputs, chosen_);
@@ -138,6 +139,10 @@ class row_runner final : public batch_runner {
       std::copy(row->count.begin(), row->count.end(), out.values<"count">() + next);
       for (std::size_t i = 0; i < row->steps.size(); ++i)
         out.put<"length_sum">(next + i, static_cast<double>(row->steps[i]) * in_.step_mm);
+      for (std::size_t i = 0; i < row->fibre1.size(); ++i) {
+        out.put<"fibre1">(next + i, row->fibre1[i]);
+        out.put<"fibre2">(next + i, row->fibre2[i]);
+      }
       next += row->column.size();
     }
   }
@@ -156,7 +161,7 @@ matrix_items::matrix_items(const seed_matrix& matrix, const track_inputs& in, co
 
 /// A row is dense while it is counted.
 std::size_t matrix_items::device_bytes_per_item() const {
-  return matrix_.voxels.size() * (sizeof(std::uint32_t) + sizeof(std::uint64_t));
+  return matrix_.cells() * (sizeof(std::uint32_t) + sizeof(std::uint64_t));
 }
 
 /// Few rows for a batch, so that ranks share the work evenly, but enough streamlines for a GPU.
@@ -173,7 +178,7 @@ std::unique_ptr<batch_runner> matrix_sizes::make_runner() const {
 }
 
 std::unique_ptr<batch_runner> matrix_rows::make_runner() const {
-  return std::make_unique<row_runner>(make_rows(), in_);
+  return std::make_unique<row_runner>(make_rows(), matrix_, in_);
 }
 
 /// Collects the sizes of the items whose batches this rank receives, in any order.
@@ -270,6 +275,19 @@ seed_matrix make_target_columns(int number, const std::string& file, const std::
   return m;
 }
 
+seed_matrix make_fibre_matrix(const track_request& request, track_inputs& in) {
+  const std::string mask = find_mask_file(request.target4, "target4");
+  in.provenance["target4"] = fingerprint(mask);
+  seed_matrix m = make_mask_matrix(4, request.matrix4, mask);
+  in.provenance["target4"]["voxels"] = m.voxels.size();
+  m.by_fibre = true;
+  constexpr std::size_t max_cells = 0x7fffffff;
+  if (m.cells() > max_cells)
+    refuse_data(fmt::format("{}: has {} voxels, expected at most {}", printable(mask), m.voxels.size(),
+                            max_cells / track::fibre_columns));
+  return m;
+}
+
 void number_columns(seed_matrix& m, const track_inputs& in) {
   m.column.assign(m.grid.voxel_count(), -1);
   for (std::size_t i = 0; i < m.voxels.size(); ++i)
@@ -283,7 +301,30 @@ std::int32_t to_steps(double mm, const track_inputs& in) {
   return static_cast<std::int32_t>(std::ceil(mm / in.step_mm - 1e-4));
 }
 
-std::vector<matrix_row> split_rows(const track::sparse_rows& rows, bool lengths) {
+namespace {
+
+/// Adds up the columns of each voxel of a matrix by fibre, which follow each other.
+matrix_row join_fibres(const matrix_row& by_fibre) {
+  matrix_row row;
+  for (std::size_t i = 0; i < by_fibre.column.size(); ++i) {
+    const std::uint32_t voxel = by_fibre.column[i] / track::fibre_columns,
+                        fibre = by_fibre.column[i] % track::fibre_columns;
+    if (row.column.empty() || row.column.back() != voxel) {
+      row.column.push_back(voxel);
+      row.steps.push_back(0);
+      for (auto* counts : {&row.count, &row.fibre1, &row.fibre2}) counts->push_back(0);
+    }
+    row.count.back() += by_fibre.count[i];
+    row.steps.back() += by_fibre.steps[i];
+    if (fibre == 0) row.fibre1.back() = by_fibre.count[i];
+    if (fibre == 1) row.fibre2.back() = by_fibre.count[i];
+  }
+  return row;
+}
+
+}  // namespace
+
+std::vector<matrix_row> split_rows(const track::sparse_rows& rows, const entry_kind& kind) {
   std::vector<matrix_row> split(rows.begin.size() - 1);
   for (std::size_t i = 0; i < split.size(); ++i) {
     const auto part = [first = rows.begin[i], end = rows.begin[i + 1]](const auto& all) {
@@ -294,16 +335,17 @@ std::vector<matrix_row> split_rows(const track::sparse_rows& rows, bool lengths)
     const auto [count, count_end] = part(rows.count);
     split[i].column.assign(column, column_end);
     split[i].count.assign(count, count_end);
-    if (!lengths) continue;
+    if (!kind.lengths) continue;
     const auto [steps, steps_end] = part(rows.steps);
     split[i].steps.assign(steps, steps_end);
+    if (kind.fibres) split[i] = join_fibres(split[i]);
   }
   return split;
 }
 
 track::track_input make_matrix_view(const seed_matrix& matrix, const track_inputs& in) {
   track::track_input view = in.view();
-  view.matrix = matrix.view(in.space);
+  view.matrix = matrix.view(in);
   view.how.min_total = matrix.min_total;
   view.columns = 0;
   view.target_begin = {};
@@ -311,15 +353,17 @@ track::track_input make_matrix_view(const seed_matrix& matrix, const track_input
   return view;
 }
 
-track::column_grid seed_matrix::view(const track_space& space) const {
+track::column_grid seed_matrix::view(const track_inputs& in) const {
   track::column_grid view;
   view.column = column.data();
   if (!vertex_column.empty()) view.vertex_column = vertex_column.data();
-  view.columns = static_cast<std::uint32_t>(voxels.size());
+  view.columns = static_cast<std::uint32_t>(cells());
+  view.by_fibre = by_fibre;
   view.square = number == 1;
   view.after_start = after_start;
   for (std::size_t d = 0; d < 3; ++d) view.size[d] = static_cast<std::int32_t>(grid.size[d]);
-  view.to_voxel = (number == 1 ? voxel_map() : map_by_world(space.grid, grid)).rounded();
+  const fsl_grid& points = by_fibre ? in.samples.grid : in.space.grid;
+  view.to_voxel = (number == 1 ? voxel_map() : map_by_world(points, grid)).rounded();
   return view;
 }
 
@@ -349,6 +393,8 @@ std::vector<seed_matrix> make_seed_matrices(const session& s, const track_reques
   } else if (!request.matrix2.empty()) {
     s.agree([&] { all.push_back(make_target_columns(2, request.matrix2, request.target2, "target2", in)); });
   }
+  if (!request.matrix4.empty() && request.matrix4_rows.empty())
+    s.agree([&] { all.push_back(make_fibre_matrix(request, in)); });
   for (seed_matrix& m : all) {
     number_columns(m, in);
     m.kept = std::make_shared<kept_rows>(kept_list_bytes(s));

@@ -13,7 +13,13 @@
 
 namespace voxherd {
 
-/// A sparse matrix of streamlines from each seed (row) to voxels (columns): FSL's matrix 1 (seeds) or 2 (a mask).
+/// What entries of a matrix have.
+struct entry_kind {
+  bool lengths = false, fibres = false;
+};
+
+/// A sparse matrix of streamlines from each seed (row) to voxels (columns): FSL's matrix 1 (seeds), 2 (a mask) or 4 (a
+/// mask in the samples' space, by the fibre followed there).
 struct seed_matrix {
   int number = 1;                       ///< FSL's
   std::string file;                     ///< where it is written
@@ -25,7 +31,12 @@ struct seed_matrix {
   std::vector<list_place> places = {};  ///< of each column, if some are vertices
   std::vector<std::int32_t> vertex_column = {};  ///< column of each vertex of the surfaces; -1: none
   std::shared_ptr<kept_rows> kept = {};  ///< rows that were drawn with the groups of streamlines, or for their sizes
-  track::column_grid view(const track_space& space) const;
+  bool by_fibre = false;
+
+  track::column_grid view(const track_inputs& in) const;
+  entry_kind entries(const track_inputs& in) const { return {in.lengths || by_fibre, by_fibre}; }
+  /// Numbers that are counted for a row.
+  std::size_t cells() const { return voxels.size() * (by_fibre ? track::fibre_columns : 1); }
 };
 
 /// Matrices that the request asks for. Collective. Throws failure.
@@ -38,6 +49,8 @@ seed_matrix make_mask_matrix(int number, const std::string& file, const std::str
 /// A matrix whose columns are the voxels and vertices of a list with surfaces, which the inputs have.
 seed_matrix make_listed_matrix(int number, const std::string& file, const std::vector<std::string>& masks,
                                const track_inputs& in);
+/// The columns of --target4.
+seed_matrix make_fibre_matrix(const track_request& request, track_inputs& in);
 /// The columns of --target2 or --target3: of one mask, or of a list of images and surfaces.
 seed_matrix make_target_columns(int number, const std::string& file, const std::string& name, const char* option,
                                 track_inputs& in);
@@ -49,14 +62,15 @@ std::int32_t to_steps(double mm, const track_inputs& in);
 /// What a tracker of the matrix reads; densities and targets are left out.
 track::track_input make_matrix_view(const seed_matrix& matrix, const track_inputs& in);
 
-/// One list per row. `lengths`: whether they have steps.
-std::vector<matrix_row> split_rows(const track::sparse_rows& rows, bool lengths);
+/// One list per row.
+std::vector<matrix_row> split_rows(const track::sparse_rows& rows, const entry_kind& kind);
 
 /// Entries of a matrix. The rows of the points (see analysis::point_offsets) are the matrix in compressed sparse rows.
 template <element_type Count>
 struct matrix_outputs {
-  using inputs = track_inputs;
+  using inputs = entry_kind;
   static bool has_lengths(const inputs& in) { return in.lengths; }
+  static bool has_fibres(const inputs& in) { return in.fibres; }
 
   static constexpr step_output<inputs> table[] = {
       {"column",
@@ -72,6 +86,13 @@ struct matrix_outputs {
        "mm",
        "sum of the lengths of the paths between them",
        {.layout = output_layout::points, .when = has_lengths}},
+      {"fibre1",
+       Count,
+       1,
+       "1",
+       "those that follow fibre 1 from their first point in the column's voxel",
+       {.layout = output_layout::points, .when = has_fibres}},
+      {"fibre2", Count, 1, "1", "those that follow fibre 2", {.layout = output_layout::points, .when = has_fibres}},
   };
 };
 /// `rows`: places of the rows in their list, if some are vertices.

@@ -31,8 +31,8 @@ double min_cosine(double max_angle_degrees) {
 void check_request(const track_request& r, const given_options& given) {
   if (r.start_fibre > 0) refuse_given(given, "first-fibre", "with --start-fibre");
   if (!r.tracts.empty())
-    for (const char* name :
-         {"include", "include-rule", "ordered", "local-directions", "paths", "matrix1", "matrix2", "matrix3"})
+    for (const char* name : {"include", "include-rule", "ordered", "local-directions", "paths", "matrix1", "matrix2",
+                             "matrix3", "matrix4"})
       refuse_given(given, name, "with --tracts, which has the masks of each tract");
   if (r.ordered && r.rule == include_rule::one) refuse("--ordered has no meaning with --include-rule or");
 }
@@ -161,7 +161,19 @@ const option_table<track_request>& acceptance_options() {
        {.text = "another mask whose voxels, on its own grid, are the columns of --matrix3", .needs = "matrix3", .paper = true}},
       {"matrix-min-length", &T::matrix_min_length_mm, range{0, 100000},
        {.text = "smallest length of a streamline that is counted in --matrix1 and --matrix3", .unit = "mm",
-        .stored = always, .needs = "matrix1|matrix3", .paper = true}}});
+        .stored = always, .needs = "matrix1|matrix3", .paper = true}},
+      {"matrix4", &T::matrix4, text_kind::file,
+       {.text = "also write the sparse matrix of seeds by the voxels of --target4, with the fibres that streamlines follow "
+                "there, to FILE (.h5)", .needs = "target4", .paper = true}},
+      {"target4", &T::target4, text_kind::file,
+       {.text = "mask, on its own grid in the space of the samples, whose voxels are the columns of --matrix4",
+        .needs = "matrix4", .paper = true}},
+      {"matrix4-rows", &T::matrix4_rows, text_kind::file,
+       {.text = "mask, or surfaces, whose voxels or vertices are the rows of --matrix4", .standard = "the seeds",
+        .needs = "matrix4", .paper = true}},
+      {"closest-vertex", &T::closest_vertex,
+       {.text = "in matrices, a crossed triangle reaches the corner nearest to the crossing, not all three",
+        .needs = "matrix1|matrix2|matrix3|matrix4-rows", .paper = true}}});
   // clang-format on
   return table;
 }
@@ -171,7 +183,8 @@ void open_all(const track_request& r) {
   for (const auto* paths : {&r.seed_image, &r.connectome, &r.excludes, &r.stop, &r.walk_through_stop, &r.includes,
                             &r.targets, &r.surface_values})
     for (const std::string& path : *paths) (void)input_file(path);
-  for (const std::string* path : {&r.mask, &r.reference, &r.region_names, &r.target2, &r.target3, &r.target3_columns})
+  for (const std::string* path : {&r.mask, &r.reference, &r.region_names, &r.target2, &r.target3, &r.target3_columns,
+                                  &r.target4, &r.matrix4_rows})
     if (!path->empty()) (void)input_file(*path);
   for (const auto* names : {&r.transform, &r.inverse_transform})
     for (const std::string& name : *names) (void)input_file(transform_file(name));

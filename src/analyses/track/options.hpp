@@ -62,6 +62,8 @@ struct track_request {
   std::string paths;  ///< file; "" for none
   std::uint64_t max_paths = 10000;
   std::string matrix1, matrix2, target2, matrix3, target3, target3_columns;  ///< files; "" for none
+  std::string matrix4, target4, matrix4_rows;
+  bool closest_vertex = false;
   std::string target_paths;        ///< file for a density of the streamlines to each target; "" for none
   bool densities_by_seed = false;  ///< the columns of matrix2 are all voxels that streamlines can reach
   double matrix_min_length_mm = 0;

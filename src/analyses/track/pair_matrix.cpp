@@ -224,12 +224,13 @@ struct pair_sums {
   std::string lists;  ///< file
   std::vector<std::uint64_t> offsets;
   std::vector<track::pair_entry> entries;
+  std::vector<std::uint64_t> fibre1, fibre2;  ///< of each entry's count; empty if they are not wanted
 };
 
 class sum_runner final : public batch_runner {
  public:
-  sum_runner(const pair_sums& sums, const track_inputs& in)
-      : sums_(sums), step_mm_(in.step_mm), chosen_(chosen_outputs<sum_outputs>(in)) {}
+  sum_runner(const pair_sums& sums, const entry_kind& kind, double step_mm)
+      : sums_(sums), step_mm_(step_mm), chosen_(chosen_outputs<sum_outputs>(kind)) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
     const auto out = arrays_in<sum_outputs>(outputs, chosen_);
@@ -240,6 +241,9 @@ class sum_runner final : public batch_runner {
       out.put<"column">(i - first, static_cast<std::uint32_t>(e.key));
       out.put<"count">(i - first, e.count);
       out.put<"length_sum">(i - first, static_cast<double>(e.steps) * step_mm_);
+      if (sums_.fibre1.empty()) continue;
+      out.put<"fibre1">(i - first, sums_.fibre1[i]);
+      out.put<"fibre2">(i - first, sums_.fibre2[i]);
     }
   }
 
@@ -261,25 +265,49 @@ class pair_rows final : public analysis {
   std::string name() const override { return "track-matrix"; }
   const image_grid& grid() const override { return matrix_.rows.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
-  std::vector<output_spec> outputs() const override { return output_specs<sum_outputs>(in_); }
+  std::vector<output_spec> outputs() const override { return output_specs<sum_outputs>(kind()); }
   std::vector<constant> constants() const override {
     return matrix_constants(matrix_.column_mask(), matrix_.rows.places);
   }
   std::vector<std::uint64_t> point_offsets() const override { return sums_.offsets; }
   std::size_t device_bytes_per_item() const override { return 64; }
-  std::unique_ptr<batch_runner> make_runner() const override { return std::make_unique<sum_runner>(sums_, in_); }
+  std::unique_ptr<batch_runner> make_runner() const override {
+    return std::make_unique<sum_runner>(sums_, kind(), in_.step_mm);
+  }
 
  private:
+  entry_kind kind() const { return matrix_.column_mask().entries(in_); }
+
   const pair_matrix& matrix_;
   const track_inputs& in_;
   const pair_sums& sums_;
   std::vector<std::uint64_t> voxels_;
 };
 
+/// Adds up the columns of each voxel of a matrix by fibre, which follow each other.
+void join_fibre_pairs(pair_sums& sums) {
+  std::size_t joined = 0;
+  for (const track::pair_entry e : sums.entries) {
+    const std::uint64_t column = e.key & 0xffffffff, fibre = column % track::fibre_columns,
+                        key = (e.key >> 32) << 32 | column / track::fibre_columns;
+    if (joined == 0 || sums.entries[joined - 1].key != key) {
+      sums.entries[joined++] = {key, 0, 0};
+      sums.fibre1.push_back(0), sums.fibre2.push_back(0);
+    }
+    sums.entries[joined - 1].count += e.count;
+    sums.entries[joined - 1].steps += e.steps;
+    if (fibre == 0) sums.fibre1.back() = e.count;
+    if (fibre == 1) sums.fibre2.back() = e.count;
+  }
+  sums.entries.resize(joined);
+}
+
 /// Every rank has the sums, since each writes a part of the rows.
-void add_up(const session& s, std::size_t rows, int threads, pair_sums& sums) {
+void add_up(const session& s, const pair_matrix& matrix, int threads, pair_sums& sums) {
+  const std::size_t rows = matrix.rows.voxels.size();
   s.on_root([&] { sums.entries = add_pair_lists(result_reader(sums.lists), rows, threads); });
   s.broadcast(sums.entries);
+  if (matrix.columns.by_fibre) join_fibre_pairs(sums);
   sums.offsets.assign(rows + 1, 0);
   for (const track::pair_entry& e : sums.entries) ++sums.offsets[(e.key >> 32) + 1];
   for (std::size_t r = 0; r < rows; ++r) sums.offsets[r + 1] += sums.offsets[r];
@@ -289,7 +317,7 @@ void add_up(const session& s, std::size_t rows, int threads, pair_sums& sums) {
 
 track::track_input make_pair_view(const pair_matrix& matrix, const track_inputs& in) {
   track::track_input view = make_matrix_view(matrix.rows, in);
-  if (matrix.has_own_columns()) view.pair_columns = matrix.columns.view(in.space);
+  if (matrix.has_own_columns()) view.pair_columns = matrix.columns.view(in);
   return view;
 }
 
@@ -303,6 +331,19 @@ pair_matrix make_pair_matrix(const session& s, const track_request& request, tra
   });
   number_columns(m.rows, in);
   m.rows.min_total = to_steps(request.matrix_min_length_mm, in);
+  m.kept = std::make_shared<kept_pairs>(kept_list_bytes(s));
+  return m;
+}
+
+pair_matrix make_fibre_pairs(const session& s, const track_request& request, track_inputs& in) {
+  pair_matrix m;
+  m.option = "--matrix4", m.step = "fibre-pair", m.result = "matrix4";
+  s.agree([&] {
+    m.columns = make_fibre_matrix(request, in);
+    m.rows = make_target_columns(4, request.matrix4, request.matrix4_rows, "matrix4-rows", in);
+  });
+  number_columns(m.columns, in);
+  number_columns(m.rows, in);
   m.kept = std::make_shared<kept_pairs>(kept_list_bytes(s));
   return m;
 }
@@ -345,7 +386,7 @@ void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inp
       [sums](const std::string& file, nlohmann::json&) { sums->lists = file; });
   steps.describe("group");
   steps.work(matrix.step + "-sums", [&, d, sums](nlohmann::json& summary) {
-    add_up(s, matrix.rows.voxels.size(), d.threads, *sums);
+    add_up(s, matrix, d.threads, *sums);
     summary[matrix.result + "_entries"] = sums->entries.size();
   });
   steps.run_into(matrix.option, matrix.rows.file, "track-matrix", matrix.result,

@@ -20,6 +20,10 @@ struct pair_matrix {
 /// (--target3-columns), each pair once per streamline. Collective. Throws failure.
 pair_matrix make_pair_matrix(const session& s, const track_request& request, track_inputs& in);
 
+/// FSL's matrix 4 with --matrix4-rows: the places of a mask (rows) that streamlines connect with the voxels of
+/// --target4 (columns), by the fibre followed there. Collective. Throws failure.
+pair_matrix make_fibre_pairs(const session& s, const track_request& request, track_inputs& in);
+
 /// A density for each of --targets: rows are the targets, columns all voxels that streamlines can reach. Throws
 /// failure: targets overlap.
 pair_matrix make_target_matrix(const session& s, const std::string& file, const track_inputs& in);

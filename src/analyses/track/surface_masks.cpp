@@ -41,6 +41,8 @@ voxel_map map_from_mesh(mesh_space meshes, const fsl_grid& grid) {
   return map;
 }
 
+constexpr double corner_reach_mm = 0.001;  // FSL's
+
 bool is_in_image(const vector3& voxel, const fsl_grid& grid) { return find_voxel(grid, voxel).has_value(); }
 
 /// Values that are all zero or nowhere zero choose no vertices, as in FSL.
@@ -142,7 +144,6 @@ void surface_masks::finish(const fsl_grid& grid) {
   }
   const bool is_mask = std::any_of(uses_.begin(), uses_.end(), [](const auto& use) { return use.is_mask(); });
   if (!is_mask && !has_columns_) return;
-  constexpr double corner_reach_mm = 0.001;  // FSL's
   std::int32_t size[3];
   double margin = 0.002;  // more than the rounding of a voxel's border
   for (std::size_t d = 0; d < 3; ++d) {
@@ -172,8 +173,11 @@ void surface_masks::broadcast(const session& s) {
 }
 
 track::surface_input surface_masks::input() const {
-  track::surface_input in{cells_.cubes, cells_.begin, cells_.triangles, triangles_, positions_, uses_, targets_, {}};
-  for (std::size_t d = 0; d < 3; ++d) in.corner_reach[d] = static_cast<float>(corner_reach_[d]);
+  track::surface_input in{cells_.cubes, cells_.begin, cells_.triangles, triangles_, positions_, uses_, targets_, {}, one_corner_};
+  for (std::size_t d = 0; d < 3; ++d) {
+    in.corner_reach[d] = static_cast<float>(corner_reach_[d]);
+    in.voxel_mm[d] = static_cast<float>(corner_reach_mm / corner_reach_[d]);
+  }
   return in;
 }
 

@@ -56,6 +56,8 @@ class surface_masks {
   void add_target(std::size_t surface, std::uint32_t target) { targets_of_[surface].push_back(target); }
   /// The vertices of a surface are columns of a matrix.
   void need_columns() { has_columns_ = true; }
+  /// A crossed triangle reaches one of its corners in matrices, not all three. On every rank.
+  void set_one_corner(bool one_corner) { one_corner_ = one_corner; }
   /// After the last one: lists the triangles of each voxel, if any surface is a mask or has columns.
   void finish(const fsl_grid& grid);
   /// From the root. Collective.
@@ -79,7 +81,7 @@ class surface_masks {
   std::vector<std::uint32_t> targets_;
   track::triangle_cells cells_;
   vector3 corner_reach_{};
-  bool has_columns_ = false;
+  bool has_columns_ = false, one_corner_ = false;
 };
 
 /// The files of a list with surfaces, for the configuration: name, kind, number of vertices or voxels, structure.

@@ -60,8 +60,9 @@ exit_status run_track(session& s, const track_request& request) {
   if (!request.tracts.empty()) return run_tracts(s, request, std::move(how), d);
   track_inputs in = read_track_inputs(s, request);
   const std::vector<seed_matrix> matrices = make_seed_matrices(s, request, in);
-  pair_matrix pairs, target_pairs;
+  pair_matrix pairs, fibre_pairs, target_pairs;
   if (!request.matrix3.empty()) pairs = make_pair_matrix(s, request, in);
+  if (!request.matrix4_rows.empty()) fibre_pairs = make_fibre_pairs(s, request, in);
   if (!request.target_paths.empty()) target_pairs = make_target_matrix(s, request.target_paths, in);
   how.configuration = in.configuration;
   how.provenance["inputs"] = in.provenance;
@@ -73,7 +74,7 @@ exit_status run_track(session& s, const track_request& request) {
   const auto kept = std::make_shared<kept_streamlines>();
   steps.run(
       "groups",
-      [&, part = choose_drawn_matrix(matrices, pairs, in, d)] {
+      [&, part = choose_drawn_matrix(matrices, {&pairs, &fibre_pairs}, in, d)] {
         return std::make_unique<streamline_groups>(in, d, part);
       },
       [&](const std::string&, nlohmann::json& summary) {
@@ -87,6 +88,7 @@ exit_status run_track(session& s, const track_request& request) {
   if (in.max_kept > 0) add_streamline_steps(s, request.paths, kept, in, d, steps);
   for (const seed_matrix& m : matrices) add_matrix_steps(s, m, in, d, steps);
   if (!request.matrix3.empty()) add_pair_steps(s, pairs, in, d, steps);
+  if (!request.matrix4_rows.empty()) add_pair_steps(s, fibre_pairs, in, d, steps);
   if (!request.target_paths.empty()) add_pair_steps(s, target_pairs, in, d, steps);
   steps.known_result("maps", [&] {
     known_result result{"track", in.space.grid.in_file(), voxels, {}, {}};

@@ -359,16 +359,20 @@ class Tracking(unittest.TestCase):
                       f"{subject}/dMRI/autoptx_preproc/tracts/{name}/densityNorm.nii.gz")
         self.expect_tracts(("biobank", "1000", "dMRI", "autoptx_preproc", "tracts"))
 
-    def hull(self, path, label):
-        """The border of the voxels of an end in standard space, as a surface in FreeSurfer's text. Returns its number of vertices."""
-        inside = np.pad(np.asarray(self.ends.dataobj) == label, ((4, 4), (3, 3), (2, 2)))
+    def border(self, label, margin):
+        """Points and triangles of the border of an end's voxels, in an image with so many voxels more on each side."""
+        inside = np.pad(np.asarray(self.ends.dataobj) == label, [(n + 1, n + 1) for n in margin])
         number, triangles = {}, []
         for axis in range(3):
             a, b = np.eye(3, dtype=int)[[axis - 2, axis - 1]]
             for at in np.argwhere(inside != np.roll(inside, 1, axis)):
                 square = [number.setdefault(tuple(at + i * a + k * b), len(number)) for i, k in ((0, 0), (1, 0), (1, 1), (0, 1))]
                 triangles += [square[:3], [square[2], square[3], square[0]]]
-        points = (np.array(list(number)) - 1.5) @ self.ends.affine[:3, :3].T + self.ends.affine[:3, 3]
+        return (np.array(list(number)) - 1.5) @ self.ends.affine[:3, :3].T + self.ends.affine[:3, 3], triangles
+
+    def hull(self, path, label):
+        """The border of an end in standard space, in FreeSurfer's text. Returns its number of vertices."""
+        points, triangles = self.border(label, (3, 2, 1))
         with open(path, "w") as file:
             file.write(f"#!ascii\n{len(points)} {len(triangles)}\n")
             file.writelines("{:.6f} {:.6f} {:.6f} 0\n".format(*point) for point in points)
@@ -429,6 +433,49 @@ class Tracking(unittest.TestCase):
 
     def test_QuNex_matrix3_of_white_matter_surfaces(self):
         self.expect_hemispheres(3)
+
+    def hcp(self):
+        """Grey matter (two surfaces and an image), white matter, what stops, the trajectory space."""
+        self.mask(self.path("hcp", "trajectory.nii.gz"))
+        self.mask(self.path("hcp", "grey.nii.gz"), 9)
+        nibabel.save(nibabel.Nifti1Image((np.asarray(self.ends.dataobj) == 0).astype(np.uint8), self.ends.affine), self.path("hcp", "white.nii.gz"))
+        for name, label in (("L.white", 7), ("R.white", 8), ("L.pial", 13), ("R.pial", 14)):
+            points, triangles = self.border(label, (0, 0, 0))
+            arrays = [nibabel.gifti.GiftiDataArray(np.float32(points), "NIFTI_INTENT_POINTSET"),
+                      nibabel.gifti.GiftiDataArray(np.int32(triangles), "NIFTI_INTENT_TRIANGLE")]
+            nibabel.save(nibabel.gifti.GiftiImage(darrays=arrays), self.path("hcp", f"{name}.surf.gii"))
+        for name, files in (("grey", ("L.white.surf.gii", "R.white.surf.gii", "grey.nii.gz")), ("stop", ("L.pial.surf.gii", "R.pial.surf.gii"))):
+            with open(self.path("hcp", f"{name}.txt"), "w") as file:
+                file.writelines(self.path("hcp", one) + "\n" for one in files)
+
+    def test_HCP_matrix4_from_grey_and_from_white_matter(self):
+        """The words of RunTractography of pull request 414 of HCPpipelines, with both strategies of seeding."""
+        self.hcp()
+        path = {name: self.path("hcp", name) for name in ("trajectory.nii.gz", "white.nii.gz", "grey.txt", "stop.txt")}
+        trajectory, white, grey, stop = path.values()
+        for number, seeds, words in ((1, grey, ["--distthresh1=0", "--omatrix1"]),
+                                     (3, white, [f"--target3={grey}", "--distthresh3=0", "--omatrix3", f"--colmask4={grey}"])):
+            self.call("probtrackx2_gpu", f"--samples={self.path('scan.bedpostX')}", f"--mask={trajectory}", f"--seed={seeds}",
+                      f"--waypoints={white}", f"--stop={stop}", f"--wtstop={grey}", f"--seedref={trajectory}", f"--dir={self.path('hcp', 'out')}",
+                      "--nsamples=20", "--cthr=0", "--steplength=0.5", "--distthresh=0", "--forcedir", "--meshspace=caret", "--nsteps=2000",
+                      "--fibthresh=0.05", "--loopcheck", "--randfib=2", "--forcefirststep", "--opd", "--ompl", "--sampvox=2", "--verbose=1",
+                      f"--target4={trajectory}", "--omatrix4", *words)
+            out = self.path("hcp", "out")
+            rows, columns = np.loadtxt(f"{out}/fdt_matrix4_1.mtx").astype(int)
+            entries = np.fromfile(f"{out}/fdt_matrix4_2.mtx", np.int64)
+            row, code = np.fromfile(f"{out}/fdt_matrix4_3.mtx", np.int64).reshape(-1, 2).T
+            voxels = np.loadtxt(f"{out}/tract_space_coords_for_fdt_matrix4").astype(int)
+            places = np.loadtxt(f"{out}/coords_for_fdt_matrix4")
+            np.testing.assert_array_equal(places, np.loadtxt(f"{out}/coords_for_fdt_matrix{number}"))
+            self.assertEqual((rows, columns, entries.sum()), (len(voxels), len(places), len(row)))
+            self.assertEqual(rows, np.prod(self.ends.shape))
+            end = np.asarray(self.ends.dataobj)[tuple(voxels.T)][row]
+            from_left = np.repeat(places[:, 3] == 0, entries)  # end 7, whose bundle leads to 8
+
+            def streamlines(label):
+                return (code >> 32)[from_left & (end == label)].sum()
+
+            self.assertGreater(streamlines(8), 10 * streamlines(12) + 100)
 
     def test_xtract_blueprint_matrix2_from_a_surface(self):
         results = self.qunex()

@@ -430,8 +430,7 @@ class Errors(Probtrackx2Jobs):
         self.assertFalse(os.path.exists(self.path("refused")))
 
     def test_options_that_are_not_offered_name_the_reason(self):
-        for option in ("--omatrix4", "--closestvertex"):
-            self.refuse(USAGE, f"{option.split('=')[0]} is not supported: ", "--opd", option)
+        self.refuse(USAGE, "--prefdir is not supported: ", "--opd", "--prefdir")
         self.refuse(USAGE, "--nosuch", "--opd", "--nosuch")
         for options in (("--xfm=warp.nii.gz",), ("--xfm=warp.nii.gz", "--invxfm=a.mat")):
             self.refuse(USAGE, "--xfm warp.nii.gz is a warp; give --invxfm, the warp of the other direction", "--opd", *options)

@@ -371,6 +371,14 @@ class Reference(unittest.TestCase):
         self.replay("s_matrix3")
         self.compare("s_matrix3", "fdt_matrix3.dot.gz", 12600, 1.02)
 
+    def test_the_closest_vertex(self):
+        self.replay("s_matrix1_closest")
+        self.compare("s_matrix1_closest", "fdt_matrix1.dot.gz", 50, 1.08)
+
+    def test_matrix3_of_the_closest_vertices(self):
+        self.replay("s_matrix3_closest")
+        self.compare("s_matrix3_closest", "fdt_matrix3.dot.gz", 12600, 1.02, 6)
+
     def test_a_list_of_images_and_surfaces(self):
         self.replay("s_mixed")
         self.compare("s_mixed", "fdt_paths.nii.gz", 16800, .81)

@@ -116,6 +116,30 @@ TEST_F(TrackCuda, PairsOfTwoMasksAreThoseOfTheCpu) {
   }
 }
 
+TEST_F(TrackCuda, MatricesByFibreAreThoseOfTheCpu) {
+  track_case c = bent_case_with_conditions(2);
+  c.set_warp();
+  track_case columns = c;
+  c.set_coarse_matrix();
+  columns.set_fibre_matrix();
+  const track_input by_fibre = columns.input(1000, 4000);
+  sparse_rows rows, expected_rows;
+  make_tracker(gpu, by_fibre)->track_rows(0, c.seeds.size(), rows);
+  make_tracker({backend::cpu, 2, 0}, by_fibre)->track_rows(0, c.seeds.size(), expected_rows);
+  EXPECT_GT(rows.column.size(), 10u);
+  EXPECT_EQ(rows.column, expected_rows.column);
+  EXPECT_EQ(rows.count, expected_rows.count);
+  EXPECT_EQ(rows.steps, expected_rows.steps);
+  track_input in = c.input(1000, 4000);
+  in.pair_columns = by_fibre.matrix;
+  std::vector<pair_entry> pairs, expected;
+  make_tracker(gpu, in)->track_pairs(0, pairs);
+  make_tracker({backend::cpu, 2, 0}, in)->track_pairs(0, expected);
+  EXPECT_GT(pairs.size(), 10u);
+  EXPECT_EQ(pairs, expected);
+  expect_parts_drawn_with_counts(gpu, columns);
+}
+
 TEST_F(TrackCuda, SurfacesAreThoseOfTheCpu) {
   const track_case c = bent_case_with_surfaces();
   const case_counts found = count_on(gpu, c, 1000, 777);
@@ -131,20 +155,23 @@ TEST_F(TrackCuda, MatricesOfVerticesAreThoseOfTheCpu) {
   for (std::size_t v = 0; v < columns.size(); ++v)
     columns[v] = v % 5 == 0 ? -1 : static_cast<std::int32_t>(in.matrix.columns++);
   in.matrix.vertex_column = columns.data();
-  const auto there = make_tracker(gpu, in), here = make_tracker({backend::cpu, 2, 0}, in);
-  sparse_rows rows, expected;
-  there->track_rows(0, c.seeds.size(), rows);
-  here->track_rows(0, c.seeds.size(), expected);
-  EXPECT_EQ(rows.column, expected.column);
-  EXPECT_EQ(rows.count, expected.count);
-  EXPECT_EQ(rows.steps, expected.steps);
-  EXPECT_GT(rows.column.size(), 100u);
-  for (std::uint64_t group = 0; group < in.plan.groups(); ++group) {
-    std::vector<pair_entry> pairs, right;
-    there->track_pairs(group, pairs);
-    here->track_pairs(group, right);
-    EXPECT_GT(pairs.size(), 100u);
-    EXPECT_EQ(pairs, right);
+  for (const bool one_corner : {false, true}) {
+    in.surfaces.one_corner = one_corner;
+    const auto there = make_tracker(gpu, in), here = make_tracker({backend::cpu, 2, 0}, in);
+    sparse_rows rows, expected;
+    there->track_rows(0, c.seeds.size(), rows);
+    here->track_rows(0, c.seeds.size(), expected);
+    EXPECT_EQ(rows.column, expected.column);
+    EXPECT_EQ(rows.count, expected.count);
+    EXPECT_EQ(rows.steps, expected.steps);
+    EXPECT_GT(rows.column.size(), 100u);
+    for (std::uint64_t group = 0; group < in.plan.groups(); ++group) {
+      std::vector<pair_entry> pairs, right;
+      there->track_pairs(group, pairs);
+      here->track_pairs(group, right);
+      EXPECT_GT(pairs.size(), 100u);
+      EXPECT_EQ(pairs, right);
+    }
   }
 }
 

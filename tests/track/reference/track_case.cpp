@@ -63,6 +63,12 @@ void track_case::set_coarse_matrix() {
   for (std::uint32_t i = 0; i < matrix.columns; ++i) matrix_columns_.push_back(static_cast<std::int32_t>(i));
 }
 
+void track_case::set_fibre_matrix() {
+  set_coarse_matrix();
+  matrix.by_fibre = true;
+  matrix.columns *= fibre_columns;
+}
+
 void track_case::set_seed_matrix() {
   matrix = {};
   matrix.square = true;

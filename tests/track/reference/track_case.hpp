@@ -30,6 +30,8 @@ struct track_case {
   void set_coarse_matrix();
   /// Makes the seeds the columns of a matrix.
   void set_seed_matrix();
+  /// Makes cubes of 2 voxels of the samples' image, by fibre, the columns of a matrix.
+  void set_fibre_matrix();
 
   /// Moves masks and counts to an image that a warp connects with that of the samples: turned, and with sines.
   void set_warp();

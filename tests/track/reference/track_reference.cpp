@@ -23,6 +23,7 @@ double share_of_word(std::uint32_t word) { return (word >> 8) / 16777216.0; }
 struct fibre {
   vector axis;
   double fraction;
+  std::uint32_t number;
 };
 
 class drawing {
@@ -126,7 +127,8 @@ class drawing {
       const packed_fibre& f = c_.fibres[(static_cast<std::size_t>(drawn.place) * static_cast<std::size_t>(n) + sample) *
                                             static_cast<std::size_t>(c_.how.fibres) +
                                         k];
-      all.push_back({{f.x / 32767.0, f.y / 32767.0, f.z / 32767.0}, f.fraction / 65535.0});
+      all.push_back(
+          {{f.x / 32767.0, f.y / 32767.0, f.z / 32767.0}, f.fraction / 65535.0, static_cast<std::uint32_t>(k)});
     }
     return all;
   }
@@ -160,9 +162,10 @@ class drawing {
 
   /// The direction of the next step; none: the half ends here.
   std::optional<vector> next_direction(const std::vector<fibre>& all, int half, std::size_t step,
-                                       const std::optional<vector>& travel) const {
+                                       const std::optional<vector>& travel, std::uint32_t& number) const {
     const auto w = words(half, 1, step);
     const fibre f = choose(all, step == 0, travel.value_or(vector{}), w[0]);
+    number = f.number;
     if (f.axis == vector{}) return {};
     if (c_.how.stop_by_fraction && std::lround(f.fraction * 65535) <= static_cast<long>(w[2] >> 16)) return {};
     if (!travel) return w[1] >> 31 != 0 ? negative(f.axis) : f.axis;
@@ -220,6 +223,7 @@ class drawing {
     std::map<cell, vector> cells;
     std::uint32_t exits = 0;
     vector p = start_;
+    std::uint32_t number = 0;
     for (std::size_t n = 0; n < static_cast<std::size_t>(c_.how.max_points); ++n) {
       if (n > 0 && (at(h.points.back()).marks & mark::inside) == 0) return;
       if (n > 0 && c_.how.loop_check) {
@@ -235,10 +239,12 @@ class drawing {
       const std::uint32_t marks = here.marks | crossed.marks;
       h.points.push_back(p);
       h.seed_points.push_back(q);
+      h.fibres.push_back(number);
       test_masks(marks, n == 0, h);
       if (has_left_a_mask(h.seed_points) || (exits & crossed.exits) != 0) {
         h.points.pop_back();
         h.seed_points.pop_back();
+        h.fibres.pop_back();
         return;
       }
       exits |= crossed.exits;
@@ -248,7 +254,7 @@ class drawing {
       if ((at(p).marks & mark::inside) == 0) return;
       const auto fibres = draw_fibres(p, half, 0, n);
       if (!fibres) return;
-      auto next = next_direction(*fibres, half, n, travel);
+      auto next = next_direction(*fibres, half, n, travel, number);
       if (next && c_.how.averaging != step_mean::none)
         next = mean_with_next(p, *next, half, n, travel.value_or(vector{}));
       if (!next) return;
@@ -365,6 +371,38 @@ case_counts count_reference(const track_case& c, std::uint64_t per_seed) {
   return sums;
 }
 
+namespace {
+
+std::int32_t column_at(const column_grid& grid, const std::array<double, 3>& point) {
+  std::array<long, 3> v{};
+  for (std::size_t d = 0; d < 3; ++d)
+    v[d] = static_cast<long>(std::floor(point[d] * static_cast<double>(grid.to_voxel.rows[d][d]) +
+                                        static_cast<double>(grid.to_voxel.rows[d][3]) + 0.5));
+  for (std::size_t d = 0; d < 3; ++d)
+    if (v[d] < 0 || v[d] >= grid.size[d]) return -1;
+  return grid.column[(v[2] * grid.size[1] + v[1]) * grid.size[0] + v[0]];
+}
+
+}  // namespace
+
+std::map<std::uint32_t, std::int64_t> find_fibre_crossings(const track_case& c, const reference_streamline& s) {
+  std::map<std::uint32_t, std::int64_t> found;
+  std::set<std::int32_t> visited;
+  const column_grid grid = c.input(1, 1).matrix;
+  for (std::size_t half = 0; half < 2; ++half) {
+    const reference_half& h = s.half[half];
+    for (std::size_t n = 0; s.counted[half] && n < h.points.size(); ++n) {
+      const std::int32_t voxel = column_at(grid, h.points[n]);
+      if (voxel < 0 || !visited.insert(voxel).second) continue;
+      const std::uint32_t fibre = h.fibres[std::min(n + 1, h.points.size() - 1)];
+      const auto steps = static_cast<std::int64_t>(n);
+      found.insert(
+          {fibre_columns * static_cast<std::uint32_t>(voxel) + std::min(fibre, 2u), half == 0 ? steps : -steps});
+    }
+  }
+  return found;
+}
+
 std::map<std::uint32_t, std::int64_t> find_crossings(const track_case& c, std::size_t seed_number,
                                                      const reference_streamline& s) {
   std::map<std::uint32_t, std::int64_t> found;
@@ -374,12 +412,7 @@ std::map<std::uint32_t, std::int64_t> find_crossings(const track_case& c, std::s
   const column_grid grid = c.input(1, 1).matrix;
   for (std::size_t half = 0; half < 2; ++half)
     for (std::size_t n = grid.after_start ? 1 : 0; s.counted[half] && n < s.half[half].points.size(); ++n) {
-      std::array<long, 3> v{};
-      for (std::size_t d = 0; d < 3; ++d)
-        v[d] = static_cast<long>(
-            std::floor(s.half[half].seed_points[n][d] * static_cast<double>(grid.to_voxel.rows[d][d]) +
-                       static_cast<double>(grid.to_voxel.rows[d][3]) + 0.5));
-      const std::int32_t column = grid.column[(v[2] * grid.size[1] + v[1]) * grid.size[0] + v[0]];
+      const std::int32_t column = column_at(grid, s.half[half].seed_points[n]);
       if (column < 0 || (grid.square && static_cast<std::size_t>(column) == seed_number)) continue;
       const auto steps = static_cast<std::int64_t>(n);
       found.insert({static_cast<std::uint32_t>(column), half == 0 ? steps : -steps});

@@ -74,6 +74,57 @@ TEST(TrackMatrix, RowsOfSeedsAndOfACoarseImageAreThoseOfTheReference) {
   }
 }
 
+// Of three fibres, the last one crosses the others; masks are in another image.
+track_case case_by_fibre() {
+  track_case c = bent_case_with_conditions(2);
+  const track_case two = c;
+  c = track_case(two.size, two.how.samples, 3);
+  c.how = two.how, c.voxels = two.voxels, c.seeds = two.seeds;
+  c.how.fibres = 3;
+  for (std::size_t i = 0; i < c.fibres.size(); ++i)
+    c.fibres[i] = i % 3 < 2 ? two.fibres[i / 3 * 2 + i % 3] : packed_fibre{19660, 0, 26214, 20000};
+  c.set_warp();
+  return c;
+}
+
+TEST(TrackMatrix, RowsByFibreAreThoseOfTheReference) {
+  track_case c = case_by_fibre();
+  c.set_fibre_matrix();
+  dense expected;
+  std::array<std::uint64_t, 3> of_fibre{};
+  for (std::size_t i = 0; i < c.seeds.size(); ++i)
+    for (std::uint32_t number = 0; number < streamlines_per_seed; ++number)
+      for (const auto& [column, steps] : find_fibre_crossings(c, draw_reference(c, c.seeds[i], number))) {
+        ++expected[key_at(i, column)].count;
+        expected[key_at(i, column)].steps += static_cast<std::uint64_t>(std::abs(steps));
+        ++of_fibre[column % fibre_columns];
+      }
+  for (const std::uint64_t n : of_fibre) EXPECT_GT(n, 100u);
+  expect_close_sums(to_dense(rows_on_cpu(c, 2)), expected);
+}
+
+// Rows are cubes of the masks' image.
+TEST(TrackMatrix, PairsByFibreAreThoseOfTheReference) {
+  track_case c = case_by_fibre(), columns = c;
+  c.set_coarse_matrix();
+  columns.set_fibre_matrix();
+  dense expected, found;
+  for (std::size_t i = 0; i < c.seeds.size(); ++i)
+    for (std::uint32_t number = 0; number < streamlines_per_seed; ++number) {
+      const reference_streamline s = draw_reference(c, c.seeds[i], number);
+      for (const auto& [row, row_steps] : find_crossings(c, i, s))
+        for (const auto& [column, column_steps] : find_fibre_crossings(columns, s)) {
+          ++expected[key_at(row, column)].count;
+          expected[key_at(row, column)].steps += static_cast<std::uint64_t>(std::abs(row_steps - column_steps));
+        }
+    }
+  const track_input by_fibre = columns.input(streamlines_per_seed, 100);
+  track_input in = c.input(streamlines_per_seed, 100);
+  in.pair_columns = by_fibre.matrix;
+  for (const pair_entry& e : pairs_on_cpu(in, 2)) found[e.key] = {e.count, e.steps};
+  expect_close_sums(found, expected);
+}
+
 TEST(TrackMatrix, PairsOnStreamlinesAreThoseOfTheReference) {
   track_case c = bent_case_with_conditions(2);
   c.how.min_total = 12;
@@ -136,9 +187,10 @@ TEST(TrackMatrix, EntriesAreTheSameForAnyThreadsAndGroups) {
 
 TEST(TrackMatrix, PartsDrawnWithTheCountsAreThoseDrawnAlone) {
   for (const int threads : {1, 3})
-    for (const bool square : {true, false}) {
+    for (const auto set :
+         {&track_case::set_seed_matrix, &track_case::set_coarse_matrix, &track_case::set_fibre_matrix}) {
       track_case c = bent_case_with_conditions(2);
-      square ? c.set_seed_matrix() : c.set_coarse_matrix();
+      (c.*set)();
       expect_parts_drawn_with_counts({backend::cpu, threads, 0}, c);
     }
 }

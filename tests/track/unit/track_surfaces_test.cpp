@@ -176,5 +176,21 @@ TEST(TrackSurfaces, AnEndAtACornerTouchesAndALineInThePlaneDoesNot) {
   EXPECT_FALSE(meets_it({{4.5f, 4.5f, 3.5f}, {4.5f, 4.5f, 4.5f}}));
 }
 
+TEST(TrackSurfaces, ACrossingReachesTheCornerThatIsNearestInMillimetres) {
+  track_mesh mesh({12, 12, 9});
+  mesh.add({{2, 2, 4}, {10, 4, 4}, {3, 9, 4}}, {{0, 1, 2}}, any_use);
+  mesh.list_cells();
+  surface_view view = mesh.view();
+  const auto corner_at = [&](float x, float y) {
+    return find_nearest_corner(view, mesh.triangles[0], {{x - 0.2f, y, 3.5f}, {x + 0.2f, y, 4.5f}});
+  };
+  EXPECT_EQ(corner_at(2.5f, 3.5f), 0);
+  EXPECT_EQ(corner_at(5, 5), 0);
+  EXPECT_EQ(corner_at(4.5f, 6), 2);
+  EXPECT_EQ(corner_at(6.5f, 5), 1);
+  view.voxel_mm[1] = 3;
+  EXPECT_EQ(corner_at(5, 5), 1);
+}
+
 }  // namespace
 }  // namespace voxherd::track
