@@ -57,9 +57,9 @@ class Ends(SurfaceJobs):
     def test_methods_name_the_surface_with_its_vertices_and_voxels(self):
         surface, _, voxels = self.both("ball", *self.spheres()[0])
         out = self.make("out.h5", "--from", surface, "--to", self.ends, "--to-labels", "2")
-        rc, _, output = voxherd("report", out, "--out", self.path("report"))
+        rc, _, output = voxherd("report", out, "--out", self.path("report.html"))
         self.assertEqual(rc, 0, output)
-        with open(self.path("report/index.html") if not self.path("report").endswith(".html") else self.path("report"), encoding="utf-8") as file:
+        with open(self.path("report.html"), encoding="utf-8") as file:
             self.assertIn(f"from ball.asc (surface, 42 vertices, in {voxels} voxels)", file.read())
 
 
