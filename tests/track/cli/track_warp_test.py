@@ -352,7 +352,7 @@ class Killed(KillAndResume, WarpJobs):
     def test_a_killed_job_with_a_warp_resumes_to_the_same_bytes_on_other_ranks(self):
         mm = positions()
         options = [*self.curved(), *self.pair(bend(mm), inverse_bend(mm)), "--batch", 1, "--lengths"]
-        options[options.index("--samples-per-seed") + 1] = 6000
+        options[options.index("--samples-per-seed") + 1] = 2000
 
         def words(out):
             return "track", "--quiet", "--threads", 1, "--resume", "--out", out, *options, "--matrix1", out + ".matrix"
