@@ -95,6 +95,32 @@ void fail(exit_status status, const std::string& what) {
   throw failure(status, message);
 }
 
+handle open_file(const std::string& path) {
+  prepare();
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (id < 0) fail(exit_status::bad_data, path + " is not a readable HDF5 file");
+  return {id, H5Fclose, path};
+}
+
+std::uint64_t count_values(hid_t file, hid_t dataset, const std::string& name) {
+  // Deflate makes nothing smaller than a thousandth; a file may have been compressed with h5repack.
+  constexpr double max_ratio = 1100;
+  hsize_t file_bytes = 0;
+  checked(H5Fget_filesize(file, &file_bytes), "reading " + name);
+  const handle type(H5Dget_type(dataset), H5Tclose, "HDF5 type of " + name);
+  double bytes = static_cast<double>(H5Tget_size(type));
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : shape_of(dataset)) {
+    bytes *= static_cast<double>(extent);
+    count *= extent;
+  }
+  if (bytes > max_ratio * static_cast<double>(file_bytes)) {
+    throw failure(exit_status::bad_data,
+                  fmt::format("{} has {:.3g} bytes, but the file only {}", name, bytes, file_bytes));
+  }
+  return count;
+}
+
 handle new_group(hid_t parent, const std::string& name) {
   handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose, "HDF5 properties");
   // With times, two files of the same run would differ.

@@ -54,6 +54,9 @@ class handle {
   herr_t (*close_)(hid_t) = nullptr;
 };
 
+/// For reading. Throws failure (bad_data).
+handle open_file(const std::string& path);
+
 handle new_group(hid_t parent, const std::string& name);
 handle open_group(hid_t parent, const std::string& name);
 handle open_dataset(hid_t parent, const std::string& name);
@@ -81,6 +84,18 @@ inline constexpr std::size_t max_text_bytes = 64 << 20;
 /// (disk).
 void read_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
                 void* values, const std::string& what);
+
+/// The number of values of a dataset. Throws failure (bad_data) if the file cannot contain that many.
+std::uint64_t count_values(hid_t file, hid_t dataset, const std::string& name);
+
+/// All values of a dataset. Throws failure (bad_data, disk).
+template <class T>
+std::vector<T> read_all(hid_t file, const std::string& name, hid_t type) {
+  const handle dataset = open_dataset(file, name);
+  std::vector<T> values(count_values(file, dataset, name));
+  checked(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "reading " + name);
+  return values;
+}
 
 /// A UTF-8 text of fixed length.
 void write_attribute(hid_t object, const std::string& name, const std::string& text);

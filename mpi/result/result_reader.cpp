@@ -62,41 +62,6 @@ void check_exists(const std::string& path) {
                   fmt::format("{}: not a regular file; expected a voxherd result on disk", path));
 }
 
-hdf5::handle open_file(const std::string& path) {
-  hdf5::prepare();
-  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-  if (id < 0) hdf5::fail(exit_status::bad_data, path + " is not a readable HDF5 file");
-  return {id, H5Fclose, path};
-}
-
-/// The number of values of a dataset. Throws failure (bad_data) if the file cannot contain that many.
-std::uint64_t count_values(hid_t file, hid_t dataset, const std::string& name) {
-  // Deflate makes nothing smaller than a thousandth; a file may have been compressed with h5repack.
-  constexpr double max_ratio = 1100;
-  hsize_t file_bytes = 0;
-  hdf5::checked(H5Fget_filesize(file, &file_bytes), "reading " + name);
-  const hdf5::handle type(H5Dget_type(dataset), H5Tclose, "HDF5 type of " + name);
-  double bytes = static_cast<double>(H5Tget_size(type));
-  std::uint64_t count = 1;
-  for (const std::uint64_t extent : hdf5::shape_of(dataset)) {
-    bytes *= static_cast<double>(extent);
-    count *= extent;
-  }
-  if (bytes > max_ratio * static_cast<double>(file_bytes)) {
-    throw failure(exit_status::bad_data,
-                  fmt::format("{} has {:.3g} bytes, but the file only {}", name, bytes, file_bytes));
-  }
-  return count;
-}
-
-template <class T>
-std::vector<T> read_all(hid_t file, const std::string& name, hid_t type) {
-  const hdf5::handle dataset = hdf5::open_dataset(file, name);
-  std::vector<T> values(count_values(file, dataset, name));
-  hdf5::checked(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "reading " + name);
-  return values;
-}
-
 nlohmann::json parse_text(const std::string& text) {
   nlohmann::json value = parse_json(text, "a text of the result");
   if (value.is_discarded()) throw failure(exit_status::bad_data, "a text of the result is no JSON");
@@ -183,7 +148,7 @@ result_reader::result_reader(const std::string& path) : state_(std::make_unique<
   s.path = path;
   check_exists(path);
   check_tables(path);
-  s.file = open_file(path);
+  s.file = hdf5::open_file(path);
   try {
     std::uint8_t complete = 0;
     s.layout.version = hdf5::read_text_attribute(s.file, "voxherd_version");
@@ -194,16 +159,16 @@ result_reader::result_reader(const std::string& path) : state_(std::make_unique<
     s.layout.provenance = parse_text(hdf5::read_text_attribute(s.file, "provenance"));
     read_contents(parse_text(hdf5::read_text_attribute(s.file, "contents")), s.layout);
     read_image(s.file, s.layout.grid);
-    s.item_voxels = read_all<std::uint64_t>(s.file, "/items/voxel", H5T_STD_U64LE);
+    s.item_voxels = hdf5::read_all<std::uint64_t>(s.file, "/items/voxel", H5T_STD_U64LE);
     s.layout.item_voxels = s.item_voxels;
-    s.layout.batches = make_batches(read_all<std::uint64_t>(s.file, "/journal/first_item", H5T_STD_U64LE));
-    s.journal = read_all<journal_entry>(s.file, "/journal/batches", hdf5::journal_type());
+    s.layout.batches = make_batches(hdf5::read_all<std::uint64_t>(s.file, "/journal/first_item", H5T_STD_U64LE));
+    s.journal = hdf5::read_all<journal_entry>(s.file, "/journal/batches", hdf5::journal_type());
     for (constant& c : s.layout.constants) {
       check_shape(s.file, dataset_path(c), c.shape);
-      c.values = read_all<double>(s.file, dataset_path(c), H5T_IEEE_F64LE);
+      c.values = hdf5::read_all<double>(s.file, dataset_path(c), H5T_IEEE_F64LE);
     }
     if (has_layout(s.layout.outputs, output_layout::points)) {
-      s.layout.point_offsets = read_all<std::uint64_t>(s.file, offset_path, H5T_STD_U64LE);
+      s.layout.point_offsets = hdf5::read_all<std::uint64_t>(s.file, offset_path, H5T_STD_U64LE);
     }
     s.summary = read_summary(s.file);
     check_items(s.layout);

@@ -44,11 +44,15 @@ std::vector<std::uint64_t> fsl_grid::turned(std::vector<std::uint64_t> voxels) c
   return voxels;
 }
 
+void turn_rows(const fsl_grid& grid, std::vector<std::int32_t>& values) {
+  if (!grid.is_turned()) return;
+  const auto row = static_cast<std::ptrdiff_t>(grid.size[0]);
+  for (auto begin = values.begin(); begin != values.end(); begin += row) std::reverse(begin, begin + row);
+}
+
 label_image read_labels(const std::string& path, const fsl_grid& grid, label_kind kind) {
   label_image image = read_labels(path, grid.in_file(), kind);
-  if (!grid.is_turned()) return image;
-  const auto row = static_cast<std::ptrdiff_t>(grid.size[0]);
-  for (auto begin = image.label.begin(); begin != image.label.end(); begin += row) std::reverse(begin, begin + row);
+  turn_rows(grid, image.label);
   return image;
 }
 

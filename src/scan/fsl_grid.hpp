@@ -33,6 +33,9 @@ struct fsl_grid : image_grid {
   bool turned_ = false;
 };
 
+/// Reverses the rows of an image if the grid is turned: from the order of the file to that of the grid, or back.
+void turn_rows(const fsl_grid& grid, std::vector<std::int32_t>& values);
+
 /// The labels of a file, resampled to the grid of an image's file, in FSL's order. Throws failure.
 label_image read_labels(const std::string& path, const fsl_grid& grid, label_kind kind);
 

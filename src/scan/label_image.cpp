@@ -58,8 +58,9 @@ class label_sampler {
   std::array<std::uint64_t, 3> size_;
 };
 
-/// Sorts the samples and returns the most frequent one.
-std::int32_t mode(std::vector<std::int32_t>& samples) {
+}  // namespace
+
+std::int32_t most_frequent(std::vector<std::int32_t>& samples) {
   std::sort(samples.begin(), samples.end());
   std::int32_t best = 0;
   std::size_t best_count = 0;
@@ -74,8 +75,6 @@ std::int32_t mode(std::vector<std::int32_t>& samples) {
   }
   return best;
 }
-
-}  // namespace
 
 std::array<int, 3> samples_per_axis(const image_grid& grid, const image_grid& labels) {
   const double side = *std::min_element(labels.voxel_size_mm.begin(), labels.voxel_size_mm.end());
@@ -111,15 +110,12 @@ std::vector<std::int32_t> look_up(const std::vector<std::int32_t>& labels, const
     }
     if (samples.empty()) continue;
     mostly_none += 2 * samples.size() < offsets.size() ? 1 : 0;
-    found[v] = mode(samples);
+    found[v] = most_frequent(samples);
   }
   return found;
 }
 
 namespace {
-
-/// float32 represents every integer up to this.
-constexpr std::int32_t largest_label = 1 << 24;
 
 std::int32_t to_label(float value, label_kind kind, std::uint64_t voxel, const std::string& name) {
   if (!std::isfinite(value) || value <= 0) return 0;
@@ -179,20 +175,6 @@ std::vector<std::int32_t> list_values(const std::vector<std::int32_t>& labels) {
   return values;
 }
 
-void count_voxels(label_image& image) {
-  std::vector<std::uint64_t> count(static_cast<std::size_t>(image.values.back()) + 1);
-  for (const std::int32_t l : image.label)
-    if (l != 0) ++count[static_cast<std::size_t>(l)];
-  std::vector<std::int32_t> lost;
-  for (const std::int32_t l : image.values) {
-    image.voxel_count.push_back(count[static_cast<std::size_t>(l)]);
-    if (image.voxel_count.back() == 0) lost.push_back(l);
-  }
-  if (!lost.empty())
-    spdlog::warn("{}: {} of its {} labels have no voxels in the image: {}", printable(image.path), lost.size(),
-                 image.values.size(), fmt::join(lost, ", "));
-}
-
 /// The labels of an image, converted in pieces that stay in the cache.
 std::vector<std::int32_t> read_file(const nifti_header& header, label_kind kind) {
   constexpr std::size_t piece = 1 << 14;
@@ -235,6 +217,20 @@ std::vector<std::uint64_t> label_image::voxels_with(const std::vector<std::int32
       voxels.push_back(v);
   }
   return voxels;
+}
+
+void count_voxels(label_image& image) {
+  std::vector<std::uint64_t> count(static_cast<std::size_t>(image.values.back()) + 1);
+  for (const std::int32_t l : image.label)
+    if (l != 0) ++count[static_cast<std::size_t>(l)];
+  std::vector<std::int32_t> lost;
+  for (const std::int32_t l : image.values) {
+    image.voxel_count.push_back(count[static_cast<std::size_t>(l)]);
+    if (image.voxel_count.back() == 0) lost.push_back(l);
+  }
+  if (!lost.empty())
+    spdlog::warn("{}: {} of its {} labels have no voxels in the image: {}", printable(image.path), lost.size(),
+                 image.values.size(), fmt::join(lost, ", "));
 }
 
 std::vector<std::uint64_t> counted_voxels(const label_image& image, nlohmann::json& input) {

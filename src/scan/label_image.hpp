@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -20,16 +21,26 @@ std::array<int, 3> samples_per_axis(const image_grid& grid, const image_grid& la
 std::vector<std::int32_t> look_up(const std::vector<std::int32_t>& labels, const image_grid& of, const image_grid& grid,
                                   std::uint64_t& mostly_none);
 
+/// float32 represents every integer up to this.
+inline constexpr std::int32_t largest_label = 1 << 24;
+
+/// Sorts labels and returns the most frequent one, the smallest in a tie; 0 if there are none.
+std::int32_t most_frequent(std::vector<std::int32_t>& labels);
+
 /// A parcellation or mask resampled to an image's grid.
 struct label_image {
   std::string path;
-  std::vector<std::int32_t> label;         ///< (nz, ny, nx) on the image's grid; 0 for no label
-  std::vector<std::int32_t> values;        ///< labels above 0 in the file, increasing
-  std::vector<std::uint64_t> voxel_count;  ///< number of voxels of the image's grid with values[i]
+  std::vector<std::int32_t> label;                 ///< (nz, ny, nx) on the image's grid; 0 for no label
+  std::vector<std::int32_t> values;                ///< labels above 0 in the file, increasing
+  std::vector<std::uint64_t> voxel_count;          ///< number of voxels of the image's grid with values[i]
+  std::map<std::int32_t, std::string> names = {};  ///< of labels, if the file has a table of them
 
   /// Linear indices of the voxels with one of `wanted` (empty: any label above 0), increasing.
   std::vector<std::uint64_t> voxels_with(const std::vector<std::int32_t>& wanted) const;
 };
+
+/// Fills `voxel_count`; warns if a label has no voxels.
+void count_voxels(label_image& image);
 
 /// The voxels of a mask or of all labels; notes their number in the description of the input.
 std::vector<std::uint64_t> counted_voxels(const label_image& image, nlohmann::json& input);

@@ -85,8 +85,12 @@ std::string list_inputs(const json& inputs) {
     const std::vector<std::string> files = list_input_files(input);
     std::string shown = files.empty() ? input.value("rule", "") : file_name(files.front());
     if (files.size() > 1) shown += fmt::format(" and {}", counted(files.size() - 1, "more file"));
-    if (!shown.empty() && input.contains("voxels"))
-      shown += fmt::format(" ({})", counted(input.at("voxels").get<std::uint64_t>(), "voxel"));
+    std::string size;
+    if (input.contains("voxels")) size = counted(input.at("voxels").get<std::uint64_t>(), "voxel");
+    if (input.contains("vertices"))
+      size = fmt::format("surface, {} vertices{}{}", input.at("vertices").get<std::uint64_t>(),
+                         size.empty() ? "" : ", in ", size);
+    if (!shown.empty() && !size.empty()) shown += fmt::format(" ({})", size);
     if (!shown.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", name, shown);
   }
   return text;

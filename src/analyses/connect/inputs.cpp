@@ -14,6 +14,7 @@
 #include "src/scan/grid_space.hpp"
 #include "src/scan/label_image.hpp"
 #include "src/scan/region_names.hpp"
+#include "src/scan/region_reader.hpp"
 #include "src/scan/white_matter.hpp"
 
 namespace voxherd {
@@ -86,12 +87,12 @@ std::uint64_t voxel_at(const std::array<double, 3>& point_mm, const char* side, 
   return nearest[0] + grid.size[0] * (nearest[1] + grid.size[1] * nearest[2]);
 }
 
-void read_parcellation(connect_inputs& in) {
-  const std::string& path = in.options.connectome;
-  const label_image image = read_labels(path, in.grid, label_kind::labels);
+void read_parcellation(region_reader& regions, connect_inputs& in) {
+  const label_image image = regions.read_parcellation(in.options.connectome, "connectome", in.provenance);
+  const std::string& path = image.path;
   check_labels(image, in.options.labels, "labels");
-  in.provenance["connectome"] = fingerprint(path);
-  in.provenance["connectome"]["voxels"] = image.voxels_with(in.options.labels).size();
+  if (in.options.connectome.size() == 1)
+    in.provenance["connectome"]["voxels"] = image.voxels_with(in.options.labels).size();
   const auto& labels = in.options.labels.empty() ? image.values : in.options.labels;
   constexpr std::size_t max_regions = 4096;
   if (labels.size() > max_regions || labels.size() < 2)
@@ -103,6 +104,7 @@ void read_parcellation(connect_inputs& in) {
     const auto at = std::lower_bound(labels.begin(), labels.end(), image.label[v]);
     if (at != labels.end() && *at == image.label[v]) region[v] = static_cast<std::int32_t>(at - labels.begin()) + 1;
   }
+  in.names = names_of(labels, image.names);
   const std::vector<std::int32_t> without = add_regions(region, labels, in);
   if (without.size() == labels.size())
     refuse_data(fmt::format(
@@ -132,6 +134,7 @@ void find_passable_voxels(const tensor_source& tensors, connect_inputs& in) {
   in.inside = tensors.image.inside;
   if (!in.options.within.empty()) {
     const std::string& path = in.options.within;
+    refuse_surface(path, "within");
     const label_image mask = read_labels(path, tensors.grid, label_kind::mask);
     std::size_t without = 0;
     for (std::size_t v = 0; v < in.inside.size(); ++v) {
@@ -183,7 +186,7 @@ void set_ends(const std::vector<std::uint64_t>& from, const std::vector<std::uin
 namespace {
 
 /// The image's voxels of an end.
-std::vector<std::uint64_t> read_end(end_side side, connect_inputs& in) {
+std::vector<std::uint64_t> read_end(end_side side, region_reader& regions, connect_inputs& in) {
   const std::string name = side == end_side::from ? "from" : "to";
   const end_choice end = choose_end(in.options, side);
   if (end.file.empty()) {
@@ -194,11 +197,11 @@ std::vector<std::uint64_t> read_end(end_side side, connect_inputs& in) {
                       end.point_mm[0], end.point_mm[1], end.point_mm[2], passable_words(in)));
     return {voxel};
   }
-  const label_image image = read_labels(end.file, in.grid, end.labels.empty() ? label_kind::mask : label_kind::labels);
+  nlohmann::json& input = in.provenance[name] = fingerprint(end.file);
+  const label_image image = regions.read(end.file, end.labels.empty() ? label_kind::mask : label_kind::labels, input);
   check_labels(image, end.labels, (name + "-labels").c_str());
-  in.provenance[name] = fingerprint(end.file);
   std::vector<std::uint64_t> voxels = image.voxels_with(end.labels);
-  in.provenance[name]["voxels"] = voxels.size();
+  input["voxels"] = voxels.size();
   return voxels;
 }
 
@@ -207,11 +210,18 @@ std::vector<std::uint64_t> read_end(end_side side, connect_inputs& in) {
 void read_connect_regions(const tensor_source& tensors, connect_inputs& in) {
   find_passable_voxels(tensors, in);
   leave_out_grey_matter(tensors.image, in);
-  if (!in.options.is_connectome()) {
-    const auto from = read_end(end_side::from, in), to = read_end(end_side::to, in);
+  connect_settings& o = in.options;
+  region_reader regions(o.surfaces, in.grid, in.provenance.value("image", nlohmann::json()));
+  std::vector<std::string> files = o.connectome;
+  files.insert(files.end(), {o.from, o.to});
+  regions.match_values(files, in.provenance);
+  if (!o.is_connectome()) {
+    const auto from = read_end(end_side::from, regions, in), to = read_end(end_side::to, regions, in);
+    o.surfaces.meshes = regions.used_meshes();
     return set_ends(from, to, in);
   }
-  read_parcellation(in);
+  read_parcellation(regions, in);
+  o.surfaces.meshes = regions.used_meshes();
   if (in.options.region_names.empty()) return;
   in.names = read_region_names(in.options.region_names, in.labels);
   in.provenance["region-names"] = fingerprint(in.options.region_names);
@@ -226,6 +236,7 @@ void share(const session& s, connect_inputs& in) {
   s.broadcast(in.labels);
   s.broadcast(in.regions.offsets);
   s.broadcast(in.regions.voxels);
+  s.broadcast(in.options.surfaces.meshes);
   nlohmann::json shared{{"provenance", in.provenance}, {"names", in.names}};
   s.broadcast(shared);
   in.provenance = shared.at("provenance");
@@ -250,7 +261,7 @@ connect_inputs read_connect_inputs(const session& s, const connect_request& requ
   in.image = std::move(tensors.image);
   in.signals = std::move(tensors.signals);
   in.configuration = nlohmann::json::object();
-  add_stored(connect_options(), connect_options().complete(request), in.configuration);
+  add_stored(connect_options(), static_cast<const connect_request&>(in.options), in.configuration);
   in.configuration["paths"] = !request.paths.empty();
   if (!in.names.empty()) in.configuration["region-names"] = in.names;
   spdlog::info("{}, {} where fronts may pass", counted(in.labels.size(), "region"), counted(in.voxels.size(), "voxel"));

@@ -51,14 +51,14 @@ const option_table<connect_request>& connect_options() {
   static const option_table<T> table = option_table<T>()
     .include(&T::tensors, tensor_source_options())
     .group("Regions", {
-      {"from", &T::from, text_kind::file, {"region where paths start: mask or parcellation"}},
+      {"from", &T::from, text_kind::file, {"region where paths start: mask, parcellation or surface"}},
       {"from-labels", &T::from_labels, parse_labels,
        {.text = "labels of --from, e.g. 3,17,20-25", .value = "LIST", .standard = "all above 0",
         .stored = if_it_applies, .needs = "from"}},
       {"from-point", &T::from_point, parse_point,
        {.text = "a point instead of --from: world mm (RAS+), e.g. -12.5,30,8", .value = "X,Y,Z",
         .stored = always}},
-      {"to", &T::to, text_kind::file, {"region where paths end: mask or parcellation"}},
+      {"to", &T::to, text_kind::file, {"region where paths end: mask, parcellation or surface"}},
       {"to-labels", &T::to_labels, parse_labels,
        {.text = "labels of --to", .value = "LIST", .standard = "all above 0",
         .stored = if_it_applies, .needs = "to"}},
@@ -68,7 +68,8 @@ const option_table<connect_request>& connect_options() {
        {.text = "radius around a point within which its tensor is assumed constant; times are exact there",
         .unit = "voxels", .stored = if_it_applies, .needs = "from-point|to-point", .paper = true}},
       {"connectome", &T::connectome, text_kind::file,
-       {"parcellation between whose regions costs are computed, instead of --from and --to"}},
+       {.text = "parcellation between whose regions costs are computed, instead of --from and --to; or several masks or surfaces",
+        .many = true}},
       {"labels", &T::labels, parse_labels,
        {.text = "labels of --connectome", .value = "LIST", .standard = "all above 0",
         .stored = if_it_applies, .needs = "connectome"}},
@@ -80,6 +81,7 @@ const option_table<connect_request>& connect_options() {
       {"within-fa", &T::within_FA, range{0, 1},
        {.text = within_FA_help, .standard = "everywhere", .stored = always}}})
     .one_of({"from|from-point to|to-point", "connectome"})
+    .include(&T::surfaces, surface_options())
     .group("Metric", {
       {"metric", &T::metric, {{"inverse", metric_kind::inverse}, {"adjugate", metric_kind::adjugate},
                               {"power", metric_kind::power}, {"jeong", metric_kind::jeong}},

@@ -9,6 +9,7 @@
 #include "kernels/connect/solver.hpp"
 #include "kernels/tensor_field/field.hpp"
 #include "src/analyses/common/run_options.hpp"
+#include "src/scan/region_reader.hpp"
 #include "src/scan/tensor_source.hpp"
 
 namespace voxherd {
@@ -22,8 +23,9 @@ struct connect_request {
   std::vector<std::int32_t> from_labels, to_labels;
   std::optional<point_in_mm> from_point, to_point;
   double ball_voxels = 3;
-  std::string connectome;
+  std::vector<std::string> connectome;  ///< files
   std::vector<std::int32_t> labels;
+  surface_request surfaces;
   std::string region_names, within;
   std::optional<double> within_FA;  ///< nothing or 0: everywhere
   tensor_field::metric_kind metric = tensor_field::metric_kind::jeong;

@@ -126,7 +126,7 @@ std::vector<std::string> connect_words(const bids_inputs& inputs) {
   connect_request r;
   r.tensors.series = inputs.series;
   r.region_names = inputs.region_names;
-  r.connectome = inputs.parcellation;
+  if (!inputs.parcellation.empty()) r.connectome = {inputs.parcellation};
   r.paths = inputs.paths;
   return connect_options().words(r);
 }

@@ -21,10 +21,6 @@ namespace {
 
 namespace region = tensor_field::region;
 
-std::vector<std::uint64_t> read_mask(const std::string& path, const tensor_source& tensors, nlohmann::json& input) {
-  return counted_voxels(read_labels(path, tensors.grid, label_kind::mask), input);
-}
-
 /// A target that no tensor touches cannot be reached.
 void log_targets(const region_words& words, const std::string& path) {
   const std::size_t count = words.target_labels().size();
@@ -65,6 +61,7 @@ void region_words::targets(const label_image& image, const std::vector<std::int3
                                                      "--target-labels",
                                                      printable(image.path), labels.size(), region::max_targets));
   target_labels_.assign(labels.begin(), labels.end());
+  names_ = image.names;
   for (std::size_t v = 0; v < words_.size(); ++v) {
     const auto at = std::lower_bound(labels.begin(), labels.end(), image.label[v]);
     if (at == labels.end() || *at != image.label[v]) continue;
@@ -72,36 +69,42 @@ void region_words::targets(const label_image& image, const std::vector<std::int3
   }
 }
 
-region_words read_regions(const region_request& request, const tensor_source& tensors, nlohmann::json& provenance) {
+region_words read_regions(const region_request& request, const tensor_source& tensors, region_reader& reader,
+                          nlohmann::json& provenance) {
+  const auto read_mask = [&](const std::string& path, nlohmann::json& input) {
+    return counted_voxels(reader.read(path, label_kind::mask, input), input);
+  };
   const double min_FA = request.within_FA.value_or(0);
   region_words words(min_FA > 0 ? keep_white_matter(tensors.image, min_FA) : tensors.image.inside);
   int number = 0;
   for (const std::string& path : request.excludes) {
     nlohmann::json& input = provenance[fmt::format("exclude {}", ++number)] = fingerprint(path);
-    words.exclude(read_mask(path, tensors, input));
+    words.exclude(read_mask(path, input));
   }
   number = 0;
   for (const std::string& path : request.includes) {
     nlohmann::json& input = provenance[fmt::format("include {}", number + 1)] = fingerprint(path);
-    words.include(number++, read_mask(path, tensors, input));
+    words.include(number++, read_mask(path, input));
   }
   const bool connectome = !request.connectome.empty();
-  const std::string& path = connectome ? request.connectome : request.targets;
-  if (path.empty()) return words;
-  const label_image image = read_labels(path, tensors.grid, label_kind::labels);
+  const std::vector<std::string> paths = connectome ? request.connectome : std::vector{request.targets};
+  if (paths.front().empty()) return words;
+  const char* option = connectome ? "connectome" : "targets";
+  const label_image image = reader.read_parcellation(paths, option, provenance);
   check_labels(image, request.target_labels, "target-labels");
   words.targets(image, request.target_labels);
-  nlohmann::json& input = provenance[connectome ? "connectome" : "targets"] = fingerprint(path);
-  input["voxels"] = image.voxels_with(request.target_labels).size();
-  log_targets(words, path);
+  if (paths.size() == 1) provenance[option]["voxels"] = image.voxels_with(request.target_labels).size();
+  log_targets(words, image.path);
   return words;
 }
 
 namespace {
 
 /// Settings that change the result, with the values in effect, under the options' names.
-nlohmann::json make_configuration(geodesic_request request, const ray_request& complete_rays) {
+nlohmann::json make_configuration(geodesic_request request, const ray_request& complete_rays,
+                                  const std::optional<mesh_space>& meshes) {
   request.rays = complete_rays;
+  request.regions.surfaces.meshes = meshes;
   nlohmann::json c = nlohmann::json::object();
   add_stored(geodesic_options(), request, c);
   c["connectome"] = request.is_connectome();
@@ -113,11 +116,17 @@ seeding_settings make_seeding(const geodesic_request& request) {
 }
 
 /// Names of the matrices' rows: of the targets, after that of the seeds if they are a row.
-std::vector<std::string> name_rows(const std::string& path, const std::vector<std::int64_t>& labels, bool has_seeds,
+std::vector<std::string> name_rows(const std::string& path, const region_words& regions, bool has_seeds,
                                    nlohmann::json& provenance) {
-  std::vector<std::string> names = read_region_names(path, {labels.begin(), labels.end()});
+  const std::vector<std::int64_t>& labels = regions.target_labels();
+  std::vector<std::string> names;
+  if (!path.empty()) {
+    names = read_region_names(path, {labels.begin(), labels.end()});
+    provenance["region-names"] = fingerprint(path);
+  } else {
+    names = names_of({labels.begin(), labels.end()}, regions.names());
+  }
   if (has_seeds) names.insert(names.begin(), "seeds");
-  provenance["region-names"] = fingerprint(path);
   return names;
 }
 
@@ -155,18 +164,26 @@ geodesic_inputs read_geodesic_inputs(const session& s, const geodesic_request& r
   s.note_stage("tensors read");
   geodesic_inputs in;
   nlohmann::json names;
+  std::optional<mesh_space> meshes;
   in.provenance = tensors.provenance;
   s.on_root([&] {
-    const region_words regions = read_regions(request.regions, tensors, in.provenance);
+    region_reader reader(request.regions.surfaces, tensors.grid, in.provenance.value("image", nlohmann::json()));
+    std::vector<std::string> files = request.regions.connectome;
+    files.insert(files.begin(), {request.seeding.image, request.regions.targets});
+    reader.match_values(files, in.provenance);
+    const region_words regions = read_regions(request.regions, tensors, reader, in.provenance);
     in.regions = regions.words();
     in.target_labels = regions.target_labels();
-    if (!request.regions.region_names.empty())
-      names = name_rows(request.regions.region_names, in.target_labels, !*rays.two_way, in.provenance);
-    in.seeds = read_seeds(request.seeding.points, request.seeding.image, make_seeding(request), tensors, in.provenance);
+    if (!request.regions.region_names.empty() || !regions.names().empty())
+      names = name_rows(request.regions.region_names, regions, !*rays.two_way, in.provenance);
+    in.seeds = read_seeds(request.seeding.points, request.seeding.image, make_seeding(request), tensors, reader,
+                          in.provenance);
+    meshes = reader.used_meshes();
     if (request.regions.within_FA.value_or(0) > 0) keep_seeds_inside(tensors.grid, in);
   });
   share(s, in);
   s.broadcast(names);
+  s.broadcast(meshes);
   fill_in_lengths(tensors.grid, rays);
   const ray_choice choice = make_ray_choice(rays);
   in.grid = tensors.grid;
@@ -179,7 +196,7 @@ geodesic_inputs read_geodesic_inputs(const session& s, const geodesic_request& r
   in.how = choice.how;
   in.selection = choice.selection;
   in.connectome = request.is_connectome();
-  in.configuration = make_configuration(request, rays);
+  in.configuration = make_configuration(request, rays, meshes);
   if (!names.is_null()) in.configuration["region-names"] = names;
   spdlog::info("{} with {} each: {}", counted(in.seeds.size(), "seed"),
                counted(in.rays.directions_per_seed, "direction"),

@@ -11,6 +11,7 @@
 #include "kernels/tensor_field/field.hpp"
 #include "src/analyses/geodesic/options.hpp"
 #include "src/scan/label_image.hpp"
+#include "src/scan/region_reader.hpp"
 #include "src/scan/tensor_source.hpp"
 
 namespace voxherd {
@@ -49,17 +50,21 @@ class region_words {
   void targets(const label_image& image, const std::vector<std::int32_t>& wanted);
 
   const std::vector<std::uint32_t>& words() const { return words_; }  ///< (nz, ny, nx)
+  /// Of the targets, from the table of a surface's labels; may be empty.
+  const std::map<std::int32_t, std::string>& names() const { return names_; }
   /// The label of target number i + 1.
   const std::vector<std::int64_t>& target_labels() const { return target_labels_; }
 
  private:
   std::vector<std::uint32_t> words_;
   std::vector<std::int64_t> target_labels_;
+  std::map<std::int32_t, std::string> names_;
 };
 
 /// Reads the regions in one process; outside white matter, with --within-fa, voxels are not inside. Adds fingerprints
 /// to `provenance`. Throws failure (missing_input, bad_data).
-region_words read_regions(const region_request& request, const tensor_source& tensors, nlohmann::json& provenance);
+region_words read_regions(const region_request& request, const tensor_source& tensors, region_reader& reader,
+                          nlohmann::json& provenance);
 
 /// The field that rays run in. Collective; calls use_device(d).
 std::unique_ptr<tensor_field::field> prepare_field(const session& s, const geodesic_inputs& inputs, const device& d);

@@ -109,7 +109,7 @@ const option_table<seeding_request>& seeding_options() {
   static const option_table<T> table = option_table<T>()
     .group("Seeds", {
       {"seed-points", &T::points, text_kind::file, {"text file, one seed per line: x y z in world mm (RAS+)"}},
-      {"seed-image", &T::image, text_kind::file, {"mask or parcellation whose voxels are seeded"}},
+      {"seed-image", &T::image, text_kind::file, {"mask or parcellation whose voxels are seeded, or surface whose vertices are seeds"}},
       {"seed-labels", &T::labels, parse_labels,
        {.text = "labels of --seed-image, e.g. 3,17,20-25", .value = "LIST", .standard = "all above 0",
         .stored = if_it_applies, .needs = "seed-image"}},
@@ -129,23 +129,25 @@ const option_table<region_request>& region_options() {
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .group("Regions", {
-      {"exclude", &T::excludes, text_kind::file, {"mask that no path may touch"}},
-      {"include", &T::includes, text_kind::file, {"mask that each path must touch; up to 14"}},
+      {"exclude", &T::excludes, text_kind::file, {"mask or surface that no path may touch"}},
+      {"include", &T::includes, text_kind::file, {"mask or surface that each path must touch; up to 14"}},
       {"ordered", &T::ordered,
        {.text = "require the order of the --include masks; only with one-way rays", .stored = always, .paper = true}},
       {"targets", &T::targets, text_kind::file,
-       {"mask or parcellation where rays end; paths that do not reach it are rejected"}},
+       {"mask, parcellation or surface where rays end; paths that do not reach it are rejected"}},
       {"target-labels", &T::target_labels, parse_labels,
        {.text = "labels of --targets, e.g. 3,17,20-25", .value = "LIST", .standard = "all above 0", .stored = always,
         .needs = "targets"}},
       {"connectome", &T::connectome, text_kind::file,
-       {"parcellation whose labels are all targets; paths have two rays, and matrices between the labels are written"}},
+       {.text = "parcellation whose labels are all targets; paths have two rays, and matrices between the labels are written; "
+                "or several masks or surfaces", .many = true}},
       {"region-names", &T::region_names, text_kind::file,
        {.text = "names of the targets in the matrices: text, one region per line: label, name",
         .needs = "targets|connectome"}},
       {"within-fa", &T::within_FA, range{0, 1},
        {.text = within_FA_help, .standard = "everywhere", .stored = always}}})
-    .at_most_one_of({"targets", "connectome"});
+    .at_most_one_of({"targets", "connectome"})
+    .include(&T::surfaces, surface_options());
   // clang-format on
   return table;
 }

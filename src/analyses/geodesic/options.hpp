@@ -9,6 +9,7 @@
 #include "kernels/tensor_field/field.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/geodesic/seeding.hpp"
+#include "src/scan/region_reader.hpp"
 #include "src/scan/tensor_source.hpp"
 
 namespace voxherd {
@@ -38,7 +39,8 @@ struct region_request {
   bool ordered = false;
   std::string targets;                      ///< file; "" for none
   std::vector<std::int32_t> target_labels;  ///< empty: all of the file
-  std::string connectome;                   ///< file; "" for none
+  std::vector<std::string> connectome;      ///< files
+  surface_request surfaces;                 ///< also of the seeds
   std::string region_names;                 ///< file; "" for none
   std::optional<double> within_FA;          ///< nothing or 0: everywhere
 };

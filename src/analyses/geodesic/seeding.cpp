@@ -142,11 +142,17 @@ seed_list seeds_in_voxels(const std::vector<std::uint64_t>& voxels, const tensor
 
 seed_list seeds_at_points(const std::vector<double>& points_mm, const tensor_image& image, const image_grid& grid) {
   const grid_space space(grid);
+  std::vector<vector3> places;
+  for (std::size_t i = 0; i + 2 < points_mm.size(); i += 3)
+    places.push_back(space.to_index({points_mm[i], points_mm[i + 1], points_mm[i + 2]}));
+  return seeds_at_places(places, image);
+}
+
+seed_list seeds_at_places(const std::vector<vector3>& places, const tensor_image& image) {
   seed_list list;
   std::vector<std::uint64_t> voxels;
   std::vector<seed> seeds;
-  for (std::size_t i = 0; i + 2 < points_mm.size(); i += 3) {
-    vector3 p = space.to_index({points_mm[i], points_mm[i + 1], points_mm[i + 2]});
+  for (vector3 p : places) {
     std::uint64_t v = 0;
     if (!find_voxel(image, p, v) || image.inside[v] == 0) {
       ++list.outside;
@@ -193,17 +199,28 @@ seed_list from_image(const std::string& path, const seeding_settings& how, const
   return list;
 }
 
+void refuse_positions_in_voxels(const std::string& path, const seeding_settings& how) {
+  if (how.kind != seeding_kind::center)
+    option::refuse(fmt::format(
+        "--seeding random and grid have no meaning with the surface {}, whose vertices are seeds", printable(path)));
+}
+
 }  // namespace
 
 std::vector<geodesic::seed> read_seeds(const std::string& points_file, const std::string& image_file,
-                                       const seeding_settings& how, const tensor_source& tensors,
+                                       const seeding_settings& how, const tensor_source& tensors, region_reader& reader,
                                        nlohmann::json& provenance) {
-  const bool points = !points_file.empty();
-  const char* option_name = points ? "seed-points" : "seed-image";
+  const bool points = !points_file.empty(), surface = !points && is_surface_mask(image_file);
   const std::string& path = points ? points_file : image_file;
-  seed_list list = points ? from_points(path, tensors) : from_image(path, how, tensors);
-  provenance[option_name] = fingerprint(path);
-  if (!points) provenance[option_name]["voxels"] = list.voxels;
+  nlohmann::json& input = provenance[points ? "seed-points" : "seed-image"] = fingerprint(path);
+  seed_list list;
+  if (surface) {
+    refuse_positions_in_voxels(path, how);
+    list = seeds_at_places(reader.read_vertices(path, how.labels, "seed-labels", input), tensors.image);
+  } else {
+    list = points ? from_points(path, tensors) : from_image(path, how, tensors);
+  }
+  if (!points && !surface) input["voxels"] = list.voxels;
   const std::size_t asked = list.seeds.size() + list.outside;
   if (list.seeds.empty())
     throw failure(exit_status::bad_data, fmt::format("{}: none of {} seeds is at a voxel with a tensor; is it "

@@ -7,6 +7,7 @@
 
 #include "kernels/geodesic/tracker.hpp"
 #include "kernels/tensor_field/field.hpp"
+#include "src/scan/region_reader.hpp"
 #include "src/scan/tensor_source.hpp"
 
 namespace voxherd {
@@ -29,7 +30,7 @@ struct seeding_settings {
 struct seed_list {
   std::vector<geodesic::seed> seeds;
   std::uint64_t outside = 0;  ///< requested points without a tensor; left out
-  std::uint64_t voxels = 0;   ///< of the image of seeds
+  std::uint64_t voxels = 0;   ///< of the image of seeds; 0 for points and vertices
 };
 
 /// Seeds in the voxels with linear indices `voxels`, increasing. A seed is in its voxel, but not beyond the centres of
@@ -42,10 +43,13 @@ seed_list seeds_in_voxels(const std::vector<std::uint64_t>& voxels, const tensor
 seed_list seeds_at_points(const std::vector<double>& points_mm, const tensor_field::tensor_image& image,
                           const image_grid& grid);
 
-/// Seeds from the request's file of points or image; by one process. Logs counts and adds fingerprints to
-/// `provenance`. Throws failure (missing_input, bad_data): an invalid file, or no seed inside.
+/// The same in index coordinates.
+seed_list seeds_at_places(const std::vector<vector3>& places, const tensor_field::tensor_image& image);
+
+/// Seeds from the request's file of points, image or surface, whose vertices are seeds; by one process. Logs counts and
+/// adds fingerprints to `provenance`. Throws failure (missing_input, bad_data): an invalid file, or no seed inside.
 std::vector<geodesic::seed> read_seeds(const std::string& points_file, const std::string& image_file,
-                                       const seeding_settings& how, const tensor_source& tensors,
+                                       const seeding_settings& how, const tensor_source& tensors, region_reader& reader,
                                        nlohmann::json& provenance);
 
 }  // namespace voxherd

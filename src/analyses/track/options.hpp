@@ -10,18 +10,11 @@
 #include "mpi/comm/session.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/scan/fsl_grid.hpp"
+#include "src/scan/surface_space.hpp"
 
 namespace voxherd {
 
 enum class end_weights { full, half };
-
-/// Coordinates of surfaces, by FSL's names.
-enum class mesh_space {
-  caret,       ///< millimetres of the world
-  freesurfer,  ///< FreeSurfer's, of an image of 256^3 voxels
-  first,       ///< voxels of FSL's storage times their size
-  vox,         ///< voxels of FSL's storage
-};
 
 /// `voxherd track`.
 struct track_request {

@@ -18,64 +18,12 @@ namespace voxherd {
 
 namespace {
 
-/// From a surface's coordinates to voxels of FSL's storage. Those of freesurfer are right for cubes, as FSL has them.
-voxel_map map_from_mesh(mesh_space meshes, const fsl_grid& grid) {
-  voxel_map map;
-  const auto& mm = grid.voxel_size_mm;
-  const auto half = [&](std::size_t d) { return static_cast<double>(grid.size[d] / 2); };
-  switch (meshes) {
-    case mesh_space::caret: {
-      const grid_space space(grid);
-      return voxel_map{space.axes_mm, space.origin_mm}.inverse();
-    }
-    case mesh_space::freesurfer:
-      map.axes = {-1 / mm[0], 0, 0, 0, 0, -1 / mm[1], 0, 1 / mm[2], 0};
-      map.origin = {half(0), half(2), half(1)};
-      break;
-    case mesh_space::first:
-      map.axes = {1 / mm[0], 0, 0, 0, 1 / mm[1], 0, 0, 0, 1 / mm[2]};
-      break;
-    case mesh_space::vox:
-      break;
-  }
-  return map;
-}
-
 constexpr double corner_reach_mm = 0.001;  // FSL's
-
-bool is_in_image(const vector3& voxel, const fsl_grid& grid) { return find_voxel(grid, voxel).has_value(); }
-
-/// Values that are all zero or nowhere zero choose no vertices, as in FSL.
-std::vector<std::uint8_t> find_active(const surface& s) {
-  std::vector<std::uint8_t> active(s.points_mm.size(), 1);
-  if (std::all_of(s.values.begin(), s.values.end(), [](float v) { return v == 0; })) return active;
-  for (std::size_t i = 0; i < s.values.size(); ++i) active[i] = s.values[i] != 0 ? 1 : 0;
-  return active;
-}
 
 }  // namespace
 
 std::array<float, 3> to_float(const vector3& v) {
   return {static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2])};
-}
-
-const char* mesh_space_name(mesh_space meshes) {
-  switch (meshes) {
-    case mesh_space::freesurfer:
-      return "freesurfer";
-    case mesh_space::first:
-      return "first";
-    case mesh_space::vox:
-      return "vox";
-    default:
-      return "caret";
-  }
-}
-
-bool is_surface_mask(const std::string& path) { return !is_nifti_name(path) && is_surface_file(path); }
-
-bool has_surfaces(const std::vector<std::string>& paths) {
-  return std::any_of(paths.begin(), paths.end(), is_surface_mask);
 }
 
 const std::string& first_image(const std::vector<std::string>& masks) {
@@ -90,23 +38,12 @@ const std::string& first_image(const std::vector<std::string>& masks) {
 std::size_t surface_masks::add(const std::string& path, mesh_space meshes, const fsl_grid& grid) {
   const auto known = std::find_if(files_.begin(), files_.end(), [&](const file& f) { return f.path == path; });
   if (known != files_.end()) return static_cast<std::size_t>(known - files_.begin());
-  const surface mesh = read_surface(path);
+  const placed_surface mesh = place_surface(path, meshes, grid);
   constexpr std::size_t max_vertices = 0x3fffffff;
-  if (vertices() + mesh.points_mm.size() > max_vertices)
+  if (vertices() + mesh.vertices() > max_vertices)
     refuse_data(fmt::format("{}: all surfaces have more than {} vertices", printable(path), max_vertices));
-  const voxel_map to_voxel = map_from_mesh(meshes, grid);
   const auto first = static_cast<std::uint32_t>(vertices());
-  bool any_in_image = false;
-  for (const auto& p : mesh.points_mm) {
-    const vector3 voxel = to_voxel({static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])});
-    any_in_image = any_in_image || is_in_image(voxel, grid);
-    for (const double v : voxel) positions_.push_back(static_cast<float>(v));
-  }
-  if (!any_in_image)
-    refuse_data(
-        fmt::format("{}: none of its {} vertices is in the image; is it of this subject, in the space of the "
-                    "seeds' image, and in the coordinates of --mesh-space {}?",
-                    printable(path), mesh.points_mm.size(), mesh_space_name(meshes)));
+  positions_.insert(positions_.end(), mesh.positions.begin(), mesh.positions.end());
   const std::vector<std::uint8_t> active = find_active(mesh);
   std::vector<std::uint32_t> triangles_of(active.size());
   for (const auto& t : mesh.triangles)
@@ -120,7 +57,7 @@ std::size_t surface_masks::add(const std::string& path, mesh_space meshes, const
     triangles_.push_back(
         {{first + corner[0], first + corner[1], first + corner[2]}, static_cast<std::uint32_t>(files_.size()), tips});
   }
-  files_.push_back({path, mesh.structure, first, static_cast<std::uint32_t>(mesh.points_mm.size())});
+  files_.push_back({path, mesh.structure, first, static_cast<std::uint32_t>(mesh.vertices())});
   uses_.emplace_back();
   targets_of_.emplace_back();
   return files_.size() - 1;

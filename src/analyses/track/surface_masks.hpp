@@ -27,12 +27,6 @@ struct list_place {
 
 std::array<float, 3> to_float(const vector3& v);
 
-/// FSL's name.
-const char* mesh_space_name(mesh_space meshes);
-
-/// Whether a mask is a surface. False for an image.
-bool is_surface_mask(const std::string& path);
-bool has_surfaces(const std::vector<std::string>& paths);
 /// The first image among seeds. Throws failure (usage) if there are only surfaces.
 const std::string& first_image(const std::vector<std::string>& masks);
 

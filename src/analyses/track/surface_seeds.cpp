@@ -81,17 +81,7 @@ class listed_seeds {
     const std::string& path = request_.surface_values[surfaces_++];
     const surface_masks::file& mesh = in_.surfaces.files()[surface];
     in_.provenance[fmt::format("surface-values {}", surfaces_)] = fingerprint(path);
-    const surface_values read = read_surface_values(path);
-    const std::vector<float>& values = read.arrays.front().values;
-    if (values.size() != mesh.vertices)
-      refuse_data(fmt::format("--surface-values {}: has values of {} vertices, expected {} as in {}", printable(path),
-                              values.size(), mesh.vertices, printable(mesh.path)));
-    if (!read.structure.empty() && !mesh.structure.empty() && read.structure != mesh.structure)
-      refuse_data(fmt::format("--surface-values {}: is of {}, but {} is of {}", printable(path), read.structure,
-                              printable(mesh.path), mesh.structure));
-    if (std::all_of(values.begin(), values.end(), [](float v) { return v == 0; }))
-      refuse_data(fmt::format("--surface-values {}: all values are 0, expected others at the seeds", printable(path)));
-    return values;
+    return std::move(read_values_of(path, mesh.path, mesh.structure, mesh.vertices).arrays.front().values);
   }
 
   void add_image(std::size_t i, std::uint32_t region) {

@@ -58,10 +58,19 @@ tract_run take_run(track_inputs& in) {
   return run;
 }
 
-void refuse_surfaces(const track_inputs& in) {
-  if (!in.surfaces.empty())
-    throw failure(exit_status::usage, fmt::format("--tracts with the surface {}: expected images only",
-                                                  printable(in.surfaces.files().front().path)));
+/// After the last run: the surfaces of --exclude, --stop and --walk-through-stop, which are the same in all of them.
+/// Collective.
+void share_surfaces(const session& s, const track_request& request, track_inputs& in) {
+  s.on_root([&] { in.surfaces.finish(in.space.grid); });
+  in.surfaces.broadcast(s);
+  if (in.surfaces.empty()) return;
+  in.configuration["mesh-space"] = mesh_space_name(request.meshes);
+  s.on_root([&] {
+    std::vector<std::string> files;
+    for (const surface_masks::file& f : in.surfaces.files()) files.push_back(f.path);
+    in.provenance["surfaces"] = fingerprint(files);
+  });
+  s.broadcast(in.provenance);
 }
 
 /// The run of a request. Collective. Throws failure.
@@ -70,7 +79,6 @@ tract_run read_run(const session& s, std::size_t tract, const track_request& req
   s.on_root([&] {
     in.provenance = nlohmann::json::object();  // of this run's masks
     read_streamline_masks(with_mask_files(request), in);
-    refuse_surfaces(in);
     run = take_run(in);
   });
   s.broadcast(run.marked);
@@ -89,10 +97,7 @@ track_inputs read_common(const session& s, const track_request& given, const tra
   posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, request.run.threads);
   s.note_stage("samples read");
   track_inputs in = read_track_field(s, request, std::move(samples));
-  s.on_root([&] {
-    read_exit_masks(request, in);
-    refuse_surfaces(in);
-  });
+  s.on_root([&] { read_exit_masks(request, in); });
   s.broadcast(in.exits);
   return in;
 }
@@ -180,6 +185,7 @@ tract_inputs read_tract_inputs(const session& s, const track_request& given) {
   add_stored(track_options(), request, field.configuration);
   add_warp_error(field.space, field.configuration);
   field.configuration["tracts"] = streamlines;
+  share_surfaces(s, request, field);
   tract_inputs in{std::move(field), std::move(names), std::move(runs)};
   plan_groups(in);
   return in;

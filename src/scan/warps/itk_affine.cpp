@@ -12,12 +12,6 @@ namespace voxherd {
 
 namespace {
 
-/// A transform of ITK: its class, parameters and centre.
-struct itk_numbers {
-  std::string kind;
-  std::vector<double> parameters, fixed;
-};
-
 itk_numbers read_text(const std::string& text, const std::string& name) {
   itk_numbers found;
   std::istringstream lines(text);
@@ -86,7 +80,10 @@ itk_numbers read_matlab(const std::string& bytes, const std::string& name) {
 }  // namespace
 
 transform read_itk_affine(const std::string& bytes, const std::string& name) {
-  const itk_numbers found = bytes.starts_with("#") ? read_text(bytes, name) : read_matlab(bytes, name);
+  return make_itk_affine(bytes.starts_with("#") ? read_text(bytes, name) : read_matlab(bytes, name), name);
+}
+
+transform make_itk_affine(const itk_numbers& found, const std::string& name) {
   const bool is_affine =
       found.kind.starts_with("AffineTransform_") || found.kind.starts_with("MatrixOffsetTransformBase_");
   const bool is_shift = found.kind.starts_with("TranslationTransform_");

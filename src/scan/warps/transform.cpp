@@ -49,25 +49,11 @@ transform read_field(const std::string& path) {
 }
 
 /// Throws failure (usage) for files that other programs convert.
-void refuse_composites(const std::string& path) {
-  const auto refuse = [&](const char* what) {
-    throw failure(exit_status::usage, fmt::format("{}: {}", printable(path), what));
-  };
-  if (path.ends_with(".h5"))
-    refuse("is a composite transform; CompositeTransformUtil --disassemble writes its parts, which can be given");
+void refuse_freesurfer(const std::string& path) {
   if (path.ends_with(".lta") || path.ends_with(".m3z"))
-    refuse("is a transform of FreeSurfer; lta_convert and mri_warp_convert write FSL's or ITK's");
-}
-
-transform read_file(const std::string& path) {
-  if (is_nifti_name(path)) return read_field(path);
-  refuse_composites(path);
-  const input_file file(path);
-  std::string begin(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), std::uint64_t{1} << 16)), '\0');
-  file.read(0, begin.data(), begin.size());
-  const bool is_text = begin.find('\0') == std::string::npos;
-  if (!is_text || begin.starts_with("#Insight Transform File")) return read_itk_affine(begin, file.name());
-  return read_flirt_matrix(path);
+    throw failure(exit_status::usage,
+                  fmt::format("{}: is a transform of FreeSurfer; lta_convert and mri_warp_convert write FSL's or ITK's",
+                              printable(path)));
 }
 
 /// As a map from the new image to the old one.
@@ -89,6 +75,7 @@ transform join(const transform& first, transform second, const std::string& name
                               names));
   transform both = first;
   if (second.has_field()) {
+    both.before = product(both.before, second.before);  // that of a composite
     both.field = std::move(second.field);
     both.after = second.after;
   } else {
@@ -96,6 +83,26 @@ transform join(const transform& first, transform second, const std::string& name
     last = product(last, second.before);
   }
   return both;
+}
+
+/// All in this order.
+transform join_all(std::vector<transform> parts, const std::string& names) {
+  transform all = std::move(parts.front());
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    all = join(forward(std::move(all)), forward(std::move(parts[i])), names);
+  return all;
+}
+
+transform read_file(const std::string& path) {
+  if (is_nifti_name(path)) return read_field(path);
+  if (is_itk_composite(path)) return join_all(read_itk_composite(path), printable(path));
+  refuse_freesurfer(path);
+  const input_file file(path);
+  std::string begin(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), std::uint64_t{1} << 16)), '\0');
+  file.read(0, begin.data(), begin.size());
+  const bool is_text = begin.find('\0') == std::string::npos;
+  if (!is_text || begin.starts_with("#Insight Transform File")) return read_itk_affine(begin, file.name());
+  return read_flirt_matrix(path);
 }
 
 }  // namespace
@@ -106,7 +113,10 @@ std::string transform_file(const std::string& name) {
   return image.empty() ? file : image;
 }
 
-bool is_warp(const std::string& name) { return is_nifti_name(transform_file(name)); }
+bool is_warp(const std::string& name) {
+  const std::string file = transform_file(name);
+  return is_nifti_name(file) || (is_itk_composite(file) && has_itk_field(file));
+}
 
 transform read_transform(const std::string& name) {
   const std::string path = transform_file(name);

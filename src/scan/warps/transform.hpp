@@ -31,13 +31,15 @@ struct transform {
   bool has_field() const { return !field.mm.empty(); }
 };
 
-/// Whether a name is that of an image, with or without extension: a warp. FSL takes all others as matrices.
+/// Whether a name is that of an image, with or without extension, or of a composite with a field: a warp. FSL takes
+/// all others as matrices. Throws failure if a composite cannot be read.
 bool is_warp(const std::string& name);
 
 /// Reads one of these:
 /// - an image with displacements of FSL's fnirt, or coefficients of splines or cosines;
 /// - an image with displacements of ITK (ANTs);
 /// - an affine map of ITK, as MATLAB file (version 4) or as text;
+/// - a composite transform of ITK in HDF5;
 /// - a matrix of FLIRT, which maps points of the old image.
 /// `name`: an image may have no extension; "[FILE,1]" is the inverse of an affine map, as in ANTs. Throws failure
 /// (missing_input, bad_data, usage).
@@ -51,8 +53,19 @@ std::string transform_file(const std::string& name);
 transform read_fsl_field(const nifti_header& header);
 mm_field expand_coefficients(const nifti_header& header);
 transform read_itk_field(const nifti_header& header);
+/// A transform of ITK: its class, parameters and centre.
+struct itk_numbers {
+  std::string kind;
+  std::vector<double> parameters, fixed;
+};
+transform make_itk_affine(const itk_numbers& found, const std::string& name);
 /// From a text or a MATLAB file's bytes. `name`: for messages.
 transform read_itk_affine(const std::string& bytes, const std::string& name);
+/// A file of ITK's HDF5, which antsRegistration --write-composite-transform writes: by its name.
+bool is_itk_composite(const std::string& path);
+bool has_itk_field(const std::string& path);
+/// Its parts, the one that points meet first first.
+std::vector<transform> read_itk_composite(const std::string& path);
 /// Throws failure (bad_data) if a value of a field is not finite or not in mm.
 void check_displacements(const mm_field& field, const std::string& name);
 

@@ -540,7 +540,7 @@ class WhiteMatter(ConnectJobs):
 class Errors(ConnectJobs):
     def test_wrong_options_are_reported_once_and_nothing_is_written(self):
         ends = self.end_regions(1, 2)
-        self.assert_rejected(USAGE, "((--from FILE | --from-point X,Y,Z) (--to FILE | --to-point X,Y,Z) | --connectome FILE) is missing",
+        self.assert_rejected(USAGE, "((--from FILE | --from-point X,Y,Z) (--to FILE | --to-point X,Y,Z) | --connectome FILE ...) is missing",
                              ranks=2)
         self.assert_rejected(USAGE, "connect: (--from FILE | --from-point X,Y,Z) is missing", "--to", self.ends)
         self.assert_rejected(USAGE, "connect: (--to FILE | --to-point X,Y,Z) is missing", "--from", self.ends)

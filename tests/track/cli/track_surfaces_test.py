@@ -8,24 +8,16 @@ import unittest
 import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE
 from probtrackx2_test import Probtrackx2Jobs
+from surface_files import sheet, write_surface
 from toy_jobs import digest, h5py, voxherd
 from track_reference_test import RUNS, image, rms, z_values
+from track_space_test import MINUS
 from track_test import SIZE, TrackJobs, constants, maps
+from track_warp_test import WarpJobs, bend, inverse_bend, positions
+from tracts_test import TractJobs
 
 DATA = os.path.join(os.environ.get("VOXHERD_DATA", ""), "track_spaces_reference")
 SAMPLES = os.path.join(os.environ.get("VOXHERD_DATA", ""), "track_reference")
-
-
-def sheet(x, cell=3., first=-3., cells=8):
-    """Points (in voxels) and triangles of a plane across the fibres."""
-    n = cells + 1
-    points = np.array([[x, first + cell * i, first + cell * k] for k in range(n) for i in range(n)])
-    triangles = []
-    for k in range(cells):
-        for i in range(cells):
-            a, b, c, d = k * n + i, k * n + i + 1, (k + 1) * n + i, (k + 1) * n + i + 1
-            triangles += [(a, b, c), (d, c, b)]
-    return points, np.array(triangles)
 
 
 class SurfaceJobs(TrackJobs):
@@ -35,13 +27,7 @@ class SurfaceJobs(TrackJobs):
         return self.text(name, 2 * points, triangles, values)
 
     def text(self, name, points_mm, triangles, values):
-        with open(self.path(name + ".asc"), "w") as file:
-            file.write(f"#!ascii {name}\n{len(points_mm)} {len(triangles)}\n")
-            for point, value in zip(points_mm, values):
-                file.write("{:.9g} {:.9g} {:.9g} {:g}\n".format(*point, value))
-            for triangle in triangles:
-                file.write("{} {} {} 0\n".format(*triangle))
-        return self.path(name + ".asc")
+        return write_surface(self.path(name + ".asc"), points_mm, triangles, values)
 
     def sheet(self, name, *xs, values=None, **shape):
         points, triangles = sheet(xs[0], **shape)
@@ -222,6 +208,56 @@ class Seeds(SurfaceJobs):
             self.assertEqual(make(number, ranks), expected)
 
 
+class Warps(SurfaceJobs, WarpJobs):
+    def test_surfaces_and_matrices_through_a_warp_are_the_same_bytes_for_any_ranks(self):
+        def shape(name, x, **how):
+            points, triangles = sheet(x, **how)
+            return self.text(name, points * [-2, 2, 2], triangles, np.zeros(len(points)))
+
+        left, right, way, near = (shape(name, x, cell=1.5, first=1.5, cells=3) for name, x in (("left", 8.), ("right", 14.), ("way", 10.2), ("near", 12.1)))
+        gate, mm = shape("gate", 5.3), positions()
+        common = (*self.pair(bend(mm), inverse_bend(mm)), "--samples", self.samples("curved", axes=((np.pi / 2, 3.), (1.5, 1.4)), fractions=(.5, .3),
+                                                                                     spread=.15, **MINUS))
+
+        def make(number, ranks):
+            files = [self.path(f"{number}_{kind}.h5") for kind in (1, 2, 3, 4)]
+            out = self.make(f"{number}.h5", *common, "--seed-image", left, right, "--seedref", self.image("seeds", np.s_[8:14, 3:6, 2:4], **MINUS),
+                            "--samples-per-seed", 200, "--include", way, "--walk-through-stop", gate, "--targets", near, "--matrix1", files[0],
+                            "--matrix2", files[1], "--target2", near, "--matrix3", files[2], "--target3", near, "--target3-columns", way,
+                            "--paths", files[3], "--lengths", ranks=ranks)
+            return [digest(file) for file in (out, *files)]
+
+        expected = make(0, 0)
+        for number in (1, 2, 3):
+            self.assertGreater(constants(self.path(f"0_{number}.h5"), "points")["count"].sum(), 100, number)
+        for number, ranks in enumerate((2, 3), 1):
+            self.assertEqual(make(number, ranks), expected)
+
+
+class Tracts(SurfaceJobs, TractJobs):
+    def test_tracts_with_surfaces_have_the_counts_of_their_own_commands(self):
+        folder = self.protocols()
+        surfaces = ("--exclude", self.sheet("no", 4.2), "--stop", self.sheet("stop", 19.3, cell=1., first=2.1, cells=2),
+                    "--walk-through-stop", self.sheet("gate", 12.1, 17.6))
+        options = *self.base(), "--tracts", folder, "--tract-samples", 300, *surfaces
+        out = self.make("all.h5", *options)
+        self.assertNotEqual(digest(out), digest(self.make("images.h5", *self.base(), "--tracts", folder, "--tract-samples", 300)))
+        alone = self.make("cst.h5", *self.base(), "--samples-per-seed", 300, "--seed-image", os.path.join(folder, "cst", "seed.nii"), *surfaces)
+        self.assertGreater(maps(alone)["density"].sum(), 1000)
+        np.testing.assert_array_equal(maps(out)["density_cst"], maps(alone)["density"])
+        masks = {name: os.path.join(folder, "af_l", f"{name}.nii") for name in ("seed", "stop", "exclude", "target1", "target2")}
+        own = ("--exclude", surfaces[1], masks["exclude"], "--stop", surfaces[3], masks["stop"], *surfaces[4:])
+        common = *self.base(), "--samples-per-seed", 300, "--ordered", *own
+        both = [maps(self.make(f"{number}.h5", *common, "--seed-image", masks[way[0]], "--include", *(masks[name] for name in way[1:])))["density"]
+                for number, way in enumerate((("seed", "target1", "target2"), ("target2", "target1", "seed")))]
+        np.testing.assert_array_equal(maps(out)["density_af_l"], both[0] + both[1])
+        self.assertEqual(digest(self.make("ranks.h5", *options, ranks=3)), digest(out))
+        with h5py.File(out) as file:
+            self.assertEqual([os.path.basename(path) for path in json.loads(file.attrs["provenance"])["inputs"]["surfaces"]["paths"]],
+                             ["gate.asc", "no.asc", "stop.asc"])
+            self.assertEqual(json.loads(file.attrs["configuration"])["mesh-space"], "caret")
+
+
 class Errors(SurfaceJobs):
     def refuse(self, status, words, *options):
         rc, output = self.launch(self.path("refused.h5"), "--samples", self.samples(), *options)
@@ -269,6 +305,14 @@ class Folder(SurfaceJobs, Probtrackx2Jobs):
         self.assertEqual(set(values[:, 3]), {0, 20})
         self.assertTrue(os.path.exists(f"{folder}/seeds_1_to_far.nii.gz"))
         self.assertEqual(len(lines), 2 + 81 + 128)
+
+
+    def test_densities_of_targets_that_are_surfaces_are_rejected(self):
+        folder, targets = self.samples(), self.text_list("targets.txt", self.sheet("near", 12.1), self.mask("far", np.s_[3, :, 2:4]))
+        rc, output = self.call("-s", f"{folder}/merged", "-m", f"{folder}/nodif_brain_mask", "-x", self.mask("seeds", np.s_[10, 4, 3]),
+                               f"--dir={self.path('refused')}", "--opd", "--os2t", f"--targetmasks={targets}", "--otargetpaths")
+        self.assertEqual(rc, USAGE, output)
+        self.assertIn("--otargetpaths: the target near.asc is a surface, expected images only", output)
 
 
 @unittest.skipUnless(os.path.isdir(DATA), "no results of probtrackx2 (VOXHERD_DATA)")

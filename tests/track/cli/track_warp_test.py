@@ -2,11 +2,14 @@
 affines, ranks, errors."""
 import os
 import struct
+import subprocess
+import time
 import unittest
 
 import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE, nifti
-from toy_jobs import digest, h5py, voxherd
+from kill_and_resume import KillAndResume
+from toy_jobs import VOXHERD, digest, h5py, mpirun, stores_from_the_start, voxherd
 from track_space_test import MINUS, SpaceJobs
 from track_test import SIZE, constants, maps
 from tracts_test import TractJobs
@@ -173,7 +176,7 @@ class Coefficients(WarpJobs):
         self.check(COSINES, [cosines(n, count) for n, count in zip(SIZE, counts)], counts, (2, 2, 2))
 
 
-class Itk(WarpJobs):
+class ItkJobs(WarpJobs):
     """World axes to the left and to the back. The images have turned and shifted axes, so that a mistake shows."""
 
     GRID = dict(sform=[[0, -2, 0, 11], [-2, 0, 0, 31], [0, 0, 2, -17]])
@@ -191,11 +194,15 @@ class Itk(WarpJobs):
         flirt = to_fsl @ self.map @ np.linalg.inv(to_fsl)
         self.expected = self.make("flirt.h5", *self.inputs, "--transform", self.flirt("flirt.mat", np.linalg.inv(flirt)[:3]))
 
-    def affine(self, name, matrix, text, kind="AffineTransform_double_3_3"):
+    @staticmethod
+    def affine_numbers(matrix):
         """y = M (x - c) + c + t of ITK for a map of world points."""
         flip = np.diag([-1, -1, 1, 1])
         lps, centre = flip @ matrix @ flip, np.array([3., -5, 7])
-        numbers = [*lps[:3, :3].ravel(), *(lps[:3, 3] - centre + lps[:3, :3] @ centre)]
+        return [*lps[:3, :3].ravel(), *(lps[:3, 3] - centre + lps[:3, :3] @ centre)], centre
+
+    def affine(self, name, matrix, text, kind="AffineTransform_double_3_3"):
+        numbers, centre = self.affine_numbers(matrix)
         path = self.path(name)
         if text:
             with open(path, "w") as file:
@@ -214,6 +221,8 @@ class Itk(WarpJobs):
     def moved(self, matrix):
         return self.ras @ matrix[:3, :3].T + matrix[:3, 3] - self.ras
 
+
+class Itk(ItkJobs):
     def test_an_affine_maps_points_of_the_new_image_to_the_old_one(self):
         # The new image is that of the samples.
         for text in (False, True):
@@ -259,8 +268,106 @@ class Itk(WarpJobs):
             with open(self.path("short.mat"), "wb") as file:
                 file.write(whole[:end])
             self.refuse(BAD_DATA, "is not an affine transform of ITK", *self.inputs, "--transform", self.path("short.mat"))
-        open(self.path("Composite.h5"), "w").close()
-        self.refuse(USAGE, "CompositeTransformUtil --disassemble", *self.inputs, "--transform", self.path("Composite.h5"))
+
+
+class Composites(ItkJobs):
+    """Files of antsRegistration --write-composite-transform: what is applied first is stored last."""
+
+    def composite(self, name, *parts, field_type=float, misspelt=False):
+        """Parts: class, parameters, fixed parameters."""
+        word = "Tranform" if misspelt else "Transform"
+        with h5py.File(self.path(name), "w") as file:
+            for number, (kind, *numbers) in enumerate((("CompositeTransform_double_3_3",), *parts)):
+                group = file.create_group(f"TransformGroup/{number}")
+                group.create_dataset("TransformType", data=[kind], dtype=h5py.string_dtype())
+                for what, values in zip(("Parameters", "FixedParameters"), numbers):
+                    group.create_dataset(word + what, data=np.asarray(values, field_type if len(values) > 30 else float))
+        return self.path(name)
+
+    def affine_part(self, matrix):
+        numbers, centre = self.affine_numbers(matrix)
+        return "AffineTransform_double_3_3", numbers, centre
+
+    def field_part(self, displacement):
+        """ITK's values, x fastest; size, origin, spacing and axes of the grid."""
+        rows, flip = np.array(self.GRID["sform"]), np.array([-1, -1, 1])
+        sides = np.linalg.norm(rows[:, :3], axis=0)
+        values = (displacement * flip).astype(np.float32).transpose(2, 1, 0, 3).ravel()
+        return "DisplacementFieldTransform_double_3_3", values, [*SIZE, *(rows[:, 3] * flip), *sides, *((rows[:, :3] / sides).T * flip).T.ravel()]
+
+    def setUp(self):
+        super().setUp()
+        self.part = np.array([[1, .02, 0, 1], [-.03, 1, 0, -.5], [0, 0, 1.01, .3], [0, 0, 0, 1]])
+        self.rest = self.map @ np.linalg.inv(self.part)
+        self.fields = self.moved(self.part), self.moved(np.linalg.inv(self.part))
+
+    def test_a_composite_gives_the_same_bytes_as_its_parts(self):
+        there, back = (self.itk_field(f"{name}.nii", field) for name, field in zip(("there", "back"), self.fields))
+        affines = [self.affine(f"{name}.mat", matrix, False) for name, matrix in (("rest", self.rest), ("inverse", np.linalg.inv(self.rest)))]
+        expected = digest(self.make("parts.h5", *self.inputs, "--transform", there, affines[0], "--inverse-transform", affines[1], back))
+        inverse = np.linalg.inv(self.rest)
+        for number, how in enumerate((dict(), dict(field_type=np.float32), dict(misspelt=True))):
+            words = (self.composite("C.h5", self.affine_part(self.rest), self.field_part(self.fields[0]), **how), "--inverse-transform",
+                     self.composite("I.h5", self.field_part(self.fields[1]), self.affine_part(inverse), **how))
+            self.assertEqual(digest(self.make(f"{number}.h5", *self.inputs, "--transform", *words)), expected, how)
+
+    def test_a_composite_of_affine_maps_is_inverted_as_one_file(self):
+        composite = self.composite("C.h5", self.affine_part(self.rest), self.affine_part(self.part))
+        out = self.make("out.h5", *self.inputs, "--transform", composite)
+        self.expect_close(out, self.expected, 1e-3)
+        inverse = self.composite("I.h5", self.affine_part(np.linalg.inv(self.part)), self.affine_part(np.linalg.inv(self.rest)))
+        self.expect_close(self.make("inverse.h5", *self.inputs, "--transform", f"[{inverse},1]"), self.expected, 1e-3)
+
+    def test_what_is_no_usable_composite_is_rejected(self):
+        kind, values, fixed = self.field_part(self.fields[0])
+        field = self.composite("good.h5", (kind, values, fixed))
+        open(self.path("empty.h5"), "w").close()
+        with h5py.File(self.path("other.h5"), "w") as file:
+            file["data"] = [1, 2]
+        nan = np.array(values)
+        nan[7] = np.nan
+        cases = [
+            (BAD_DATA, "is not a readable HDF5 file", self.path("empty.h5")),
+            (BAD_DATA, "has no /TransformGroup/0", self.path("other.h5")),
+            (BAD_DATA, "is a composite transform without parts", self.composite("none.h5")),
+            (BAD_DATA, "is missing", self.composite("short.h5", (kind, values))),
+            (BAD_DATA, "parameters, expected 3 for", self.composite("few.h5", (kind, values[:30], fixed))),
+            (BAD_DATA, "17 fixed parameters, expected 18", self.composite("fixed.h5", (kind, values, fixed[1:]))),
+            (BAD_DATA, "size -24 along axis 1", self.composite("size.h5", (kind, values, [-24, *fixed[1:]]))),
+            (BAD_DATA, "axes that are not those of a grid", self.composite("flat.h5", (kind, values, [*fixed[:9], *[0] * 9]))),
+            (BAD_DATA, "1 voxel without a displacement in mm", self.composite("nan.h5", (kind, nan, fixed))),
+            (USAGE, "two displacement fields cannot be joined here", self.composite("two.h5", (kind, values, fixed), (kind, values, fixed))),
+            (USAGE, "antsApplyTransforms -o [NAME.nii.gz,1]", self.composite("spline.h5", ("BSplineTransform_double_3_3", values, fixed))),
+            (BAD_DATA, "is a Euler3DTransform_double_3_3", self.composite("euler.h5", ("Euler3DTransform_double_3_3", values[:6], fixed[:3]))),
+            (MISSING, "gone.h5", self.path("gone.h5")),
+        ]
+        for status, words, file in cases:
+            with self.subTest(words):
+                self.refuse(status, words, *self.inputs, "--transform", file, *(() if "euler" in file else ("--inverse-transform", field)))
+        self.refuse(USAGE, "is a warp; give --inverse-transform", *self.inputs, "--transform", field)
+
+
+class Killed(KillAndResume, WarpJobs):
+    @stores_from_the_start()
+    def test_a_killed_job_with_a_warp_resumes_to_the_same_bytes_on_other_ranks(self):
+        mm = positions()
+        options = [*self.curved(), *self.pair(bend(mm), inverse_bend(mm)), "--batch", 1, "--lengths"]
+        options[options.index("--samples-per-seed") + 1] = 2000
+
+        def words(out):
+            return "track", "--quiet", "--threads", 1, "--resume", "--out", out, *options, "--matrix1", out + ".matrix"
+
+        def resume(out, ranks):
+            rc, _, output = voxherd(*words(out), ranks=ranks)
+            self.assertEqual(rc, 0, output)
+            self.assertEqual([digest(out), digest(out + ".matrix")], expected)
+
+        reference, start = self.path("reference.h5"), time.time()
+        rc, _, output = voxherd(*words(reference))
+        self.assertEqual(rc, 0, output)
+        seconds, expected = time.time() - start, [digest(reference), digest(reference + ".matrix")]
+        self.kill_at_random_times(lambda ranks, out: subprocess.Popen(mpirun(ranks, VOXHERD, *words(out)), stdout=subprocess.PIPE,
+                                                                      stderr=subprocess.PIPE, text=True), resume, seconds)
 
 
 class Protocols(WarpJobs, TractJobs):

@@ -20,6 +20,7 @@ except ImportError as missing:
 
 import numpy as np
 from report_pages import ReportJobs
+from surface_files import image_space, sphere, write_labels, write_surface
 from view_jobs import Viewer, open_block, pieces_in_voxels
 
 
@@ -390,6 +391,25 @@ class Streamlines(DetailJobs):
                 self.assertEqual(status, 422)
                 self.assertIn(f"{series} has changed since the result was computed", why.decode())
                 self.assertEqual(viewer.ask("GET", f"/api/rays/{address}")[0], 200)
+
+    def test_rays_of_surfaces_are_traced_with_the_labels_and_coordinates_of_the_run(self):
+        size, affine = image_space(self.ends)
+        labels = np.asarray(nibabel.load(self.ends).dataobj)
+        points, triangles = sphere(np.argwhere(labels == 9).mean(axis=0) + .1, 1.7, rings=5)
+        stored = points * [-1, 1, 1] + [size[0] - 1, 0, 0] if np.linalg.det(affine) > 0 else points
+        with tempfile.TemporaryDirectory() as folder:
+            ball = write_surface(os.path.join(folder, "ball.asc"), stored, triangles)
+            keys = write_labels(os.path.join(folder, "ball.label.gii"), np.where(points[:, 2] > points[:, 2].mean(), 4, 6), {})
+            out, _ = self.run_geodesic(folder, "--seed-image", ball, "--seed-labels", "4", "--surface-values", keys, "--mesh-space", "vox",
+                                       "--directions", "8", "--exclude", self.ends)
+            with h5py.File(out) as file:
+                voxels, measure = file["items/voxel"][()], file["samples/measure"][()]
+            self.assertGreater(len(voxels), 20)
+            with Viewer(out) as viewer:
+                for voxel in np.unique(voxels)[::3]:
+                    head, found = self.trace(voxel, viewer)
+                    self.assertEqual(head["accepted"], (voxels == voxel).sum())
+                    np.testing.assert_array_equal(found["measure"][:head["accepted"]], np.sort(measure[voxels == voxel])[::-1])
 
     def touched(self, file):
         """The labels that each fibre touches."""

@@ -1,0 +1,103 @@
+#include "src/scan/surface_space.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "core/failure.hpp"
+#include "src/io/input_file.hpp"
+#include "src/scan/image_checks.hpp"
+#include "src/scan/voxel_map.hpp"
+
+namespace voxherd {
+
+namespace {
+
+/// From a surface's coordinates to voxels of FSL's storage. Those of freesurfer are right for cubes, as FSL has them.
+voxel_map map_from_mesh(mesh_space meshes, const fsl_grid& grid) {
+  voxel_map map;
+  const auto& mm = grid.voxel_size_mm;
+  const auto half = [&](std::size_t d) { return static_cast<double>(grid.size[d] / 2); };
+  switch (meshes) {
+    case mesh_space::caret:
+      return to_world(grid).inverse();
+    case mesh_space::freesurfer:
+      map.axes = {-1 / mm[0], 0, 0, 0, 0, -1 / mm[1], 0, 1 / mm[2], 0};
+      map.origin = {half(0), half(2), half(1)};
+      break;
+    case mesh_space::first:
+      map.axes = {1 / mm[0], 0, 0, 0, 1 / mm[1], 0, 0, 0, 1 / mm[2]};
+      break;
+    case mesh_space::vox:
+      break;
+  }
+  return map;
+}
+
+}  // namespace
+
+const char* mesh_space_name(mesh_space meshes) {
+  switch (meshes) {
+    case mesh_space::freesurfer:
+      return "freesurfer";
+    case mesh_space::first:
+      return "first";
+    case mesh_space::vox:
+      return "vox";
+    default:
+      return "caret";
+  }
+}
+
+bool is_surface_mask(const std::string& path) { return !is_nifti_name(path) && is_surface_file(path); }
+
+bool has_surfaces(const std::vector<std::string>& paths) {
+  return std::any_of(paths.begin(), paths.end(), is_surface_mask);
+}
+
+vector3 placed_surface::position(std::size_t vertex) const {
+  const float* p = &positions[3 * vertex];
+  return {static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])};
+}
+
+placed_surface place_surface(const std::string& path, mesh_space meshes, const fsl_grid& grid) {
+  surface mesh = read_surface(path);
+  placed_surface placed{path, std::move(mesh.structure), {}, std::move(mesh.triangles), std::move(mesh.values)};
+  const voxel_map to_voxel = map_from_mesh(meshes, grid);
+  bool any_in_image = false;
+  for (const auto& p : mesh.points_mm) {
+    const vector3 voxel = to_voxel({static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])});
+    any_in_image = any_in_image || find_voxel(grid, voxel).has_value();
+    for (const double v : voxel) placed.positions.push_back(static_cast<float>(v));
+  }
+  if (!any_in_image)
+    refuse_data(
+        fmt::format("{}: none of its {} vertices is in the image; is it of this subject, in the space of this "
+                    "image, and in the coordinates of --mesh-space {}?",
+                    printable(path), mesh.points_mm.size(), mesh_space_name(meshes)));
+  return placed;
+}
+
+std::vector<std::uint8_t> find_active(const placed_surface& s) {
+  std::vector<std::uint8_t> active(s.vertices(), 1);
+  if (std::all_of(s.values.begin(), s.values.end(), [](float v) { return v == 0; })) return active;
+  for (std::size_t i = 0; i < s.values.size(); ++i) active[i] = s.values[i] != 0 ? 1 : 0;
+  return active;
+}
+
+surface_values read_values_of(const std::string& path, const std::string& surface, const std::string& structure,
+                              std::size_t vertices) {
+  surface_values read = read_surface_values(path);
+  const std::vector<float>& values = read.arrays.front().values;
+  if (values.size() != vertices)
+    refuse_data(fmt::format("--surface-values {}: has values of {} vertices, expected {} as in {}", printable(path),
+                            values.size(), vertices, printable(surface)));
+  if (!read.structure.empty() && !structure.empty() && read.structure != structure)
+    refuse_data(fmt::format("--surface-values {}: is of {}, but {} is of {}", printable(path), read.structure,
+                            printable(surface), structure));
+  if (std::all_of(values.begin(), values.end(), [](float v) { return v == 0; }))
+    refuse_data(fmt::format("--surface-values {}: all values are 0, expected others at the seeds", printable(path)));
+  return read;
+}
+
+}  // namespace voxherd

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/io/surfaces/surfaces.hpp"
+#include "src/scan/fsl_grid.hpp"
+#include "src/scan/grid_space.hpp"
+
+namespace voxherd {
+
+/// Coordinates of surfaces, by FSL's names.
+enum class mesh_space {
+  caret,       ///< millimetres of the world
+  freesurfer,  ///< FreeSurfer's, of an image of 256^3 voxels
+  first,       ///< voxels of FSL's storage times their size
+  vox,         ///< voxels of FSL's storage
+};
+
+/// FSL's name.
+const char* mesh_space_name(mesh_space meshes);
+
+/// Whether a mask is a surface. False for an image.
+bool is_surface_mask(const std::string& path);
+bool has_surfaces(const std::vector<std::string>& paths);
+
+/// A surface in an image.
+struct placed_surface {
+  std::string path, structure;
+  std::vector<float> positions;                         ///< x, y, z of each vertex, in voxels of FSL's storage
+  std::vector<std::array<std::uint32_t, 3>> triangles;  ///< numbers of vertices
+  std::vector<float> values;                            ///< of the file, one per vertex; empty if it has none
+
+  std::size_t vertices() const { return positions.size() / 3; }
+  vector3 position(std::size_t vertex) const;
+};
+
+/// Throws failure: it cannot be read, or no vertex is in the image.
+placed_surface place_surface(const std::string& path, mesh_space meshes, const fsl_grid& grid);
+
+/// One per vertex: 1 where a value is not 0. Values that are all zero or nowhere zero choose no vertices, as in FSL.
+std::vector<std::uint8_t> find_active(const placed_surface& s);
+
+/// The values of a file of --surface-values for a surface: its first array. Throws failure (missing_input, bad_data):
+/// they are those of another surface, or all 0.
+surface_values read_values_of(const std::string& path, const std::string& surface, const std::string& structure,
+                              std::size_t vertices);
+
+}  // namespace voxherd
