@@ -30,6 +30,8 @@ struct matrix_places {
 /// Whether the result is a complete matrix of track; 1, 2 or 3 as FSL numbers them. Throws failure (bad_data).
 int fsl_matrix_number(const result_reader& result);
 
+/// The masks of an option of a run of track; vertices only of surfaces that are seeds or rows or columns of a matrix.
+std::vector<place_file> read_mask_files(const result_reader& result, const std::string& option);
 /// The files of the seeds of a run of track.
 std::vector<place_file> read_seed_files(const result_reader& result);
 
