@@ -135,13 +135,13 @@ export class ImageView {
   }
 
   // A surface with a colour (rgba) for each of its points; null removes it.
-  setColouredSurface(name, surface) {
+  setColouredSurface(name, surface, opacity = 1) {
     const { nv } = this;
     const known = this.meshes.get(name);
     if (known) nv.removeMesh(known);
     this.meshes.delete(name);
     if (!surface || surface.triangles.length === 0) return;
-    const mesh = new NVMesh(surface.points, surface.triangles, name, surface.rgba, 1, true, nv.gl);
+    const mesh = new NVMesh(surface.points, surface.triangles, name, surface.rgba, opacity, true, nv.gl);
     nv.addMesh(mesh);
     this.meshes.set(name, mesh);
   }
