@@ -48,7 +48,8 @@ class surface_list {
   explicit surface_list(const result_reader& result) {
     for (const char* option : mask_options)
       for (const place_file& file : read_mask_files(result, option)) {
-        if (find(file.path) != nullptr || (file.vertices == 0 && !is_surface_mask(file.path))) continue;
+        const bool is_known = file.path.empty() || find(file.path) != nullptr;  // "": seeds of the other option
+        if (is_known || (file.vertices == 0 && !is_surface_mask(file.path))) continue;
         paths_.push_back(file.path);
         all_.push_back(read_shown(file, result));
       }

@@ -116,6 +116,7 @@ class SurfacePages(ReportJobs):
         accepted = self.seed_values()
         self.assertGreater(len(np.unique(accepted[np.isfinite(accepted)])), 1)
         self.assertEqual((shown["accepted"]["first"], shown["accepted"]["last"]), (0, np.nanmax(accepted)))
+        self.assertNotIn("is not drawn", page.text)
         self.assertGreater(self.compare(page, shown, "accepted", "seeds.asc", accepted), 10)
         self.compare(page, shown, "seeds_to_stop.asc", "seeds.asc", self.seed_values("hits"))
 
