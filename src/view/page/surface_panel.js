@@ -99,7 +99,7 @@ export class SurfacePanel {
         view.setColouredSurface(
           `surface ${number}`,
           isShown && mesh ? { ...mesh, rgba: paintVertices(mesh.points.length / 3, values, range) } : null,
-          Number(this.opacity.value),
+          { opacity: Number(this.opacity.value), hasBack: true },
         );
       view.draw();
     }
@@ -145,11 +145,11 @@ export class SurfacePanel {
     const map = this.maps.get(this.map.value);
     const value = surface.values?.[vertex];
     const text = !map ? "" : Number.isFinite(value) ? `: ${map.name} ${valueText(value, map.unit)}` : `: ${map.none}`;
-    this.place.textContent = `Vertex ${vertex} of ${surface.name}, ${numberText(distance, 2)} mm from the crosshair${text}`;
+    this.place.textContent = `Vertex ${vertex} of ${surface.name}, ${distance.toFixed(1)} mm from the crosshair${text}`;
   }
 
   tableHeader() {
-    return ["surface", "vertices", "with a value", "not 0", "largest", "at vertex"];
+    return ["surface", "vertices", "values", "not 0", "largest", "vertex"];
   }
 
   makeList() {

@@ -191,13 +191,13 @@ async function useFibres(page) {
   return seen;
 }
 
-// What the volume has of each surface: points, and colours as text.
+// What the volume has of each surface, whose back has points of its own.
 const countSurfaces = (page) =>
   page.evaluate(() =>
     voxherd.surfacePanel.surfaces.map(({ number, name }) => {
       const mesh = voxherd.volume.meshes.get(`surface ${number}`);
       const colours = new Uint32Array(mesh?.rgba255.slice().buffer ?? new ArrayBuffer(0));
-      return { name, points: (mesh?.pts.length ?? 0) / 3, colours: Array.from(colours) };
+      return { name, points: (mesh?.pts.length ?? 0) / 6, colours: Array.from(colours.slice(0, colours.length / 2)) };
     }),
   );
 

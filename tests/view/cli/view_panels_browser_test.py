@@ -135,7 +135,7 @@ class Panels(ReportJobs):
         for surface in seen["all"][1:]:
             self.assertEqual(set(surface["colours"]), {grey(175)})
         at = np.flatnonzero(place == 84)
-        self.assertEqual(seen["place"], f"Vertex 84 of seeds.asc, 0 mm from the crosshair: accepted {accepted[at[0]]:.0f}")
+        self.assertEqual(seen["place"], f"Vertex 84 of seeds.asc, 0.0 mm from the crosshair: accepted {accepted[at[0]]:.0f}")
         self.assertEqual(seen["rows"], 3)
         self.assertEqual(set(seen["density"][0]["colours"]), {grey(175)})
         for surface in seen["density"][1:]:
