@@ -20,9 +20,10 @@ const std::vector<double>& matrix_values(const result_reader& result, const std:
                           printable(result.path()), name));
 }
 
-/// The files of an option, as the run has noted them: "seed-image", or "seed-image 1", "seed-image 2", ..., or one note
-/// for all.
-std::vector<place_file> list_files(const result_reader& result, const std::string& option) {
+}  // namespace
+
+/// As the run has noted them: "seed-image", or "seed-image 1", "seed-image 2", ..., or one note for all.
+std::vector<place_file> read_mask_files(const result_reader& result, const std::string& option) {
   std::vector<place_file> files;
   const nlohmann::json& inputs = result.provenance().at("inputs");
   const auto add = [&](const std::string& key) {
@@ -47,6 +48,8 @@ std::vector<place_file> list_files(const result_reader& result, const std::strin
   return files;
 }
 
+namespace {
+
 /// Without a note of each voxel's file: the last mask that it is in.
 void find_mask_files(matrix_places& places) {
   for (std::uint32_t f = 0; f < places.files.size(); ++f) {
@@ -63,7 +66,7 @@ void find_mask_files(matrix_places& places) {
 matrix_places make_places(const result_reader& result, const std::string& side, const std::string& option,
                           const image_grid& grid, std::vector<std::uint64_t> voxels) {
   matrix_places places;
-  places.files = list_files(result, option);
+  places.files = read_mask_files(result, option);
   if (places.files.empty())
     places.files.push_back({option, fmt::format("the inputs of the result do not name {}", option), "", 0});
   places.grid = grid;
@@ -104,7 +107,9 @@ bool has_seed_rows(const result_reader& result) {
   return fsl_matrix_number(result) != 3 && !result.provenance().at("inputs").contains("matrix4-rows");
 }
 
-std::vector<place_file> read_seed_files(const result_reader& result) { return list_files(result, seed_option(result)); }
+std::vector<place_file> read_seed_files(const result_reader& result) {
+  return read_mask_files(result, seed_option(result));
+}
 
 matrix_places read_row_places(const result_reader& result) {
   const std::string own = fsl_matrix_number(result) == 3 ? "target3" : "matrix4-rows";

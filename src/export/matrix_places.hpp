@@ -33,6 +33,8 @@ int fsl_matrix_number(const result_reader& result);
 /// Whether the rows are seeds.
 bool has_seed_rows(const result_reader& result);
 
+/// The masks of an option of a run of track; vertices only of surfaces that are seeds or rows or columns of a matrix.
+std::vector<place_file> read_mask_files(const result_reader& result, const std::string& option);
 /// The files of the seeds of a run of track.
 std::vector<place_file> read_seed_files(const result_reader& result);
 

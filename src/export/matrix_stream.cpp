@@ -198,4 +198,23 @@ void multiply_rows(const result_reader& result, matrix_quantity quantity, std::s
   });
 }
 
+matrix_sums sum_matrix(const result_reader& result, bool is_triangle) {
+  const auto& offsets = result.point_offsets();
+  const constant* columns = result.find_constant("matrix", "column_voxel");
+  matrix_sums sums{std::vector<double>(offsets.size() - 1), std::vector<double>(columns->values.size())};
+  std::vector<std::uint32_t> rows(sums.rows.size());
+  std::iota(rows.begin(), rows.end(), 0U);
+  entry_reader(result, matrix_quantity::count).read(rows, [&](const entry_piece& piece) {
+    for (std::uint64_t r = piece.first_row; r < piece.first_row + piece.rows; ++r)
+      for (std::uint64_t i = offsets[r] - piece.first_entry; i < offsets[r + 1] - piece.first_entry; ++i) {
+        sums.rows[r] += piece.count(i);
+        sums.columns[piece.column[i]] += piece.count(i);
+        if (!is_triangle || piece.column[i] == r) continue;
+        sums.rows[piece.column[i]] += piece.count(i);
+        sums.columns[r] += piece.count(i);
+      }
+  });
+  return sums;
+}
+
 }  // namespace voxherd

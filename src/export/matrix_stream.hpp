@@ -39,4 +39,12 @@ void sum_entries(const result_reader& result, const matrix_form& form, const row
 void multiply_rows(const result_reader& result, matrix_quantity quantity, std::span<const float> table,
                    std::size_t width, const std::function<void(std::span<float>)>& sink);
 
+struct matrix_sums {
+  std::vector<double> rows, columns;
+};
+
+/// Sums of the counts of each row and column. `is_triangle`: of a symmetric matrix only one triangle is stored, and
+/// both sums are those of the complete one.
+matrix_sums sum_matrix(const result_reader& result, bool is_triangle);
+
 }  // namespace voxherd

@@ -16,6 +16,7 @@
 #include "src/show/draft.hpp"
 #include "src/show/methods.hpp"
 #include "src/show/panels.hpp"
+#include "src/show/surfaces.hpp"
 
 namespace voxherd {
 
@@ -97,6 +98,8 @@ struct viewer_views {
   /// Rays of a finished run, traced again.
   std::unique_ptr<view::ray_panel> (*make_ray_panel)(const session& s, const result_reader& r,
                                                      const device& d) = nullptr;
+  /// The surfaces among the inputs of a result.
+  std::vector<shown_surface> (*read_surfaces)(const result_reader& r) = nullptr;
   const char* overlays[2] = {};          ///< maps that are shown in colour first: the first one that the result has
   const char* tensor_output = nullptr;   ///< tensors with which connections can be solved
   bool has_connection_settings = false;  ///< its configuration has the options of connect

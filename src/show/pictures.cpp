@@ -70,12 +70,12 @@ colour colour_range::at(double value) const {
   return map_colour(look.map, look.is_count ? std::log1p(value) / std::log1p(last) : (value - first) / (last - first));
 }
 
-std::string colour_range::bar(const std::string& unit) const {
+std::string colour_range::bar(const std::string& unit, const char* places) const {
   std::string html = colour_bar(look.map, first, last, unit);
   if (look.is_count)
     html += fmt::format(
-        "<p class=\"legend\">The scale is logarithmic: its middle is {}. Dark grey voxels have a count of 0.</p>\n",
-        number_text(std::expm1(std::log1p(last) / 2)));
+        "<p class=\"legend\">The scale is logarithmic: its middle is {}. Dark grey {} have a count of 0.</p>\n",
+        number_text(std::expm1(std::log1p(last) / 2)), places);
   return html;
 }
 
@@ -104,10 +104,11 @@ std::string mark(const char* place, double x, double y, const std::string& text)
 
 }  // namespace
 
-std::string side_marks(const grid_view& view, int across) {
-  const auto [left, right] = view.letters(across);
-  return mark("begin", 0, 0.5, left) + mark("end", 1, 0.5, right);
+std::string side_marks(const std::array<const char*, 2>& letters) {
+  return mark("begin", 0, 0.5, letters[0]) + mark("end", 1, 0.5, letters[1]);
 }
+
+std::string side_marks(const grid_view& view, int across) { return side_marks(view.letters(across)); }
 
 std::string mosaic_marks(const mosaic& m, const grid_view& view) {
   const auto [left, right] = view.letters(m.across);

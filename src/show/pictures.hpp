@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,8 +27,8 @@ struct colour_range {
   double first, last;
 
   colour at(double value) const;
-  /// The bar, with the numbers at its ends and, for counts, in its middle.
-  std::string bar(const std::string& unit) const;
+  /// The bar, with the numbers at its ends and, for counts, in its middle. `places`: what has values.
+  std::string bar(const std::string& unit, const char* places = "voxels") const;
 };
 /// The range of a map's values, where the look gives none.
 colour_range choose_range(const map_look& look, const distribution& q);
@@ -52,7 +53,8 @@ void add_histogram(draft& d, const std::string& name, std::optional<double> firs
 /// A bar with the colours of a map and the numbers at its ends.
 std::string colour_bar(colour_map map, double first, double last, const std::string& unit);
 
-/// Letters at the sides of a picture.
+/// Letters at the left and the right side of a picture.
+std::string side_marks(const std::array<const char*, 2>& letters);
 std::string side_marks(const grid_view& view, int across);
 /// The same for slices, and their positions in mm.
 std::string mosaic_marks(const mosaic& m, const grid_view& view);

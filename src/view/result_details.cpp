@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view voxel_address = "/api/voxel/", matrix_address = "/api/matrix/",
                            streamline_address = "/api/streamlines/", ray_address = "/api/rays/",
                            traced_address = "/api/traced/", choice_address = "/api/streamlines",
-                           trx_address = "/api/streamlines/trx";
+                           trx_address = "/api/streamlines/trx", surface_address = "/api/surface/";
 
 bool has_voxel_panel(const result_reader& r) { return *find_views(r).viewer.voxel_kind != 0; }
 
@@ -29,15 +29,18 @@ result_details::result_details(const shown_data& data, const page_grid& grid, co
                                const std::map<std::int32_t, std::string>& names, ray_panel* rays)
     : data_(data), grid_(grid), rays_(rays) {
   const result_reader* r = data.result();
-  if (r != nullptr && has_streamlines(*r)) fibres_.emplace(*r, regions, names);
+  if (r == nullptr) return;
+  if (has_streamlines(*r)) fibres_.emplace(*r, regions, names);
+  if (const auto read = find_views(*r).viewer.read_surfaces) surfaces_ = read(*r);
 }
 
 nlohmann::json result_details::describe() const {
   const result_reader* r = data_.result();
-  if (r == nullptr) return {{"voxel", ""}, {"matrices", nullptr}, {"streamlines", nullptr}};
+  if (r == nullptr) return {{"voxel", ""}, {"matrices", nullptr}, {"streamlines", nullptr}, {"surfaces", nullptr}};
   nlohmann::json j{{"voxel", find_views(*r).viewer.voxel_kind},
                    {"matrices", describe_matrices(*r)},
-                   {"streamlines", describe_streamlines(*r)}};
+                   {"streamlines", describe_streamlines(*r)},
+                   {"surfaces", describe_surfaces(surfaces_)}};
   if (!fibres_) return j;
   j["streamlines"]["groupings"] = describe_groupings(fibres_->groupings());
   j["streamlines"]["can_trace"] = rays_ != nullptr;
@@ -89,6 +92,8 @@ std::optional<http_answer> result_details::answer_get(const std::string& target)
     return describe_voxel(number_after(target, voxel_address, voxels));
   if (target.starts_with(matrix_address))
     return binary_answer(send_matrix(r, number_after(target, matrix_address, max_matrix_regions)));
+  if (target.starts_with(surface_address))
+    return binary_answer(send_surface(surfaces_, std::string_view(target).substr(surface_address.size())));
   if (!fibres_) return std::nullopt;
   if (target.starts_with(streamline_address))
     return binary_answer(

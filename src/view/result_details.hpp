@@ -13,6 +13,7 @@
 #include "src/view/fibre_choice.hpp"
 #include "src/view/page_grid.hpp"
 #include "src/view/shown_data.hpp"
+#include "src/view/surfaces.hpp"
 
 namespace voxherd::view {
 
@@ -22,6 +23,7 @@ namespace voxherd::view {
 ///   /api/streamlines/N   block: up to N of the result's fibres, evenly spread
 ///   /api/streamlines     POST of a fibre_choice; block: those that pass, evenly spread
 ///   /api/streamlines/trx POST of a fibre_choice; TRX: all that pass
+///   /api/surface/N       block: a surface among the result's inputs; N/K: its map K
 ///   /api/rays/N          block: the fibres that start in a voxel of the page
 ///   /api/traced/N        block: all rays of the run's seeds there, traced again
 class result_details {
@@ -49,6 +51,7 @@ class result_details {
   std::unique_ptr<voxel_panel> voxels_;  ///< made at the first request
   std::optional<fibre_chooser> fibres_;  ///< only for a result with paths
   ray_panel* rays_;
+  std::vector<shown_surface> surfaces_;  ///< as they were when the viewer started
 };
 
 /// Matrices of more regions are left to `voxherd export`.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/analyses/track/options.hpp"
+#include "src/analyses/track/result_surfaces.hpp"
 #include "src/export/cifti.hpp"
 #include "src/export/dot_folder.hpp"
 #include "src/show/analysis_views.hpp"
@@ -10,6 +11,7 @@
 #include "src/show/common_figures.hpp"
 #include "src/show/matrix.hpp"
 #include "src/show/pictures.hpp"
+#include "src/show/surface_pictures.hpp"
 
 namespace voxherd::report {
 
@@ -80,12 +82,17 @@ void add_connectome(result_draft& d) {
                        accepted->values.size(), none == 1 ? "has" : "have"));
 }
 
+/// "seed voxel"; "seed" where some are vertices.
+const char* seed_word(const methods_text& m) {
+  return m.result.configuration().contains("seed_surfaces") ? "seed" : "seed voxel";
+}
+
 /// "5000 streamlines per seed voxel of each region".
 std::string seeding_text(methods_text& m) {
   const bool is_connectome = m.result.find_constant("connectome", "labels") != nullptr;
   if (m.result.configuration().contains("tracts"))
     return m.state("tract-samples") + " streamlines per seed voxel, times a factor of each tract";
-  return fmt::format("{} streamlines per seed voxel{}", m.state("samples-per-seed"),
+  return fmt::format("{} streamlines per {}{}", m.state("samples-per-seed"), seed_word(m),
                      is_connectome ? " of each region" : "");
 }
 
@@ -97,7 +104,7 @@ void add_seeds(methods_text& m) {
   const constant* started = m.result.find_constant("streamlines", "started");
   const double per_seed = m.result.configuration().value("samples-per-seed", 0.0);
   if (started != nullptr && started->values.size() == 1 && per_seed > 0)
-    m.data += fmt::format(" Streamlines started in {:.0f} seed voxels.", started->values.front() / per_seed);
+    m.data += fmt::format(" Streamlines started in {:.0f} {}s.", started->values.front() / per_seed, seed_word(m));
 }
 
 void write_track_methods(methods_text& m) {
@@ -130,8 +137,7 @@ void look_at_tract(result_draft& d) {
   }
 }
 
-void write_track_chapter(result_draft& d) {
-  if (d.result.find_constant("streamlines", "started") == nullptr) return write_all_outputs(d);  // a matrix
+void write_streamline_chapter(result_draft& d) {
   look_at_tract(d);
   d.add_section("Streamlines");
   add_streamlines(d);
@@ -151,6 +157,12 @@ void write_track_chapter(result_draft& d) {
             {.map = colour_map::viridis, .first = 0, .note = "It is the density with FSL's pd.", .zero_is_none = true});
     add_histogram(d, "mean_length", 0, {});
   }
+}
+
+void write_track_chapter(result_draft& d) {
+  const bool is_matrix = d.result.find_constant("streamlines", "started") == nullptr;
+  is_matrix ? write_all_outputs(d) : write_streamline_chapter(d);
+  add_surfaces(d, read_track_surfaces(d.result));
 }
 
 }  // namespace
@@ -182,6 +194,7 @@ extern const analysis_views track_views{
                      .has_regions = true,
                      .has_paths = true,
                      .words = track_words}},
+    .viewer = {.read_surfaces = read_track_surfaces},
     .exports = {&dot_export, &cifti_export}};
 
 }  // namespace voxherd

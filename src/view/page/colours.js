@@ -75,6 +75,21 @@ export function paintMap(rgba, { values, low, high, opacity }) {
   }
 }
 
+// Colours of vertices by their values, from `low` to `high`: 0 is dark grey, what is not a number light grey.
+export function paintVertices(count, values, [low, high]) {
+  const rgba = new Uint8Array(4 * count);
+  const colours = new Uint32Array(rgba.buffer);
+  const grey = (level) => (level | (level << 8) | (level << 16) | alphaBits(1)) >>> 0;
+  const scale = (steps - 1) / Math.max(high - low, Number.MIN_VALUE);
+  for (let v = 0; v < count; v++) {
+    const value = values ? values[v] : NaN;
+    const at = Math.min(steps - 1, Math.max(0, Math.round((value - low) * scale)));
+    if (!Number.isFinite(value)) colours[v] = grey(175);
+    else colours[v] = value === 0 ? grey(80) : (tables.map[at] | alphaBits(1)) >>> 0;
+  }
+  return rgba;
+}
+
 // Where the colour scale begins and ends: 2 % of the values that are not 0 are below or above.
 export function displayRange(values) {
   const shown = [];

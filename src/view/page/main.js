@@ -8,6 +8,7 @@ import { savePicture } from "./save.js";
 import { listenToScenes, showScene } from "./scene.js";
 import * as server from "./server.js";
 import { StreamlinePanel } from "./streamline_panel.js";
+import { SurfacePanel } from "./surface_panel.js";
 import { VoxelPanel } from "./voxel_panel.js";
 
 const byId = (id) => document.getElementById(id);
@@ -52,11 +53,12 @@ function listenToKeys(canvas, { move, setEnd }) {
 // The panels of results: what they show depends on the analysis.
 
 async function openPanels(page, say) {
-  const { voxel, matrices, streamlines } = page.state.details;
+  const { voxel, matrices, streamlines, surfaces } = page.state.details;
   if (voxel) page.voxelPanel = new VoxelPanel(page, byId("voxel"));
   if (matrices) page.matrixPanel = await MatrixPanel.open(page, byId("matrix"), say);
+  if (surfaces) page.surfacePanel = await SurfacePanel.open(page, byId("surfaces"));
   if (streamlines) page.streamlinePanel = await StreamlinePanel.open(page, byId("streamlines"), say);
-  byId("main").classList.toggle("has-details", Boolean(voxel || matrices || streamlines));
+  byId("main").classList.toggle("has-details", Boolean(voxel || matrices || streamlines || surfaces));
   for (const listen of page.listeners) listen();
 }
 

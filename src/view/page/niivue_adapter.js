@@ -12,6 +12,19 @@ const layouts = {
 };
 const overlayTextureUnit = 2;
 
+// The surface with its back: NiiVue draws only triangles that face the viewer.
+function addBack({ points, triangles, rgba }) {
+  const count = points.length / 3;
+  const join = (first, second) => {
+    const all = new first.constructor(first.length + second.length);
+    all.set(first);
+    all.set(second, first.length);
+    return all;
+  };
+  const back = triangles.map((_, i) => count + triangles[i % 3 === 0 ? i : i % 3 === 1 ? i + 1 : i - 1]);
+  return { points: join(points, points), triangles: join(triangles, back), rgba: join(rgba, rgba) };
+}
+
 // One canvas: three planes, or a volume. Its overlay is an array of colours that replaces NiiVue's own texture, which is
 // four times as fast as a layer of values.
 export class ImageView {
@@ -135,13 +148,14 @@ export class ImageView {
   }
 
   // A surface with a colour (rgba) for each of its points; null removes it.
-  setColouredSurface(name, surface) {
+  setColouredSurface(name, given, { opacity = 1, hasBack = false } = {}) {
     const { nv } = this;
     const known = this.meshes.get(name);
     if (known) nv.removeMesh(known);
     this.meshes.delete(name);
-    if (!surface || surface.triangles.length === 0) return;
-    const mesh = new NVMesh(surface.points, surface.triangles, name, surface.rgba, 1, true, nv.gl);
+    if (!given || given.triangles.length === 0) return;
+    const surface = hasBack ? addBack(given) : given;
+    const mesh = new NVMesh(surface.points, surface.triangles, name, surface.rgba, opacity, true, nv.gl);
     nv.addMesh(mesh);
     this.meshes.set(name, mesh);
   }

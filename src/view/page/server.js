@@ -111,6 +111,18 @@ export async function fetchMatrix(number) {
   return take(Float32Array, head.regions * head.regions);
 }
 
+// Points (mm) and triangles of a surface.
+export async function fetchSurface(number) {
+  const { head, take } = await askBlock(`/api/surface/${number}`);
+  return { points: take(Float32Array, 3 * head.vertices), triangles: take(Uint32Array, 3 * head.triangles) };
+}
+
+// A map of a surface: a number per vertex, or NaN.
+export async function fetchVertices(number, map) {
+  const { head, take } = await askBlock(`/api/surface/${number}/${map}`);
+  return take(Float32Array, head.vertices);
+}
+
 async function fetchStored(path, options) {
   const { head, take } = await askBlock(path, options);
   const fibres = {

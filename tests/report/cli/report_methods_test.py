@@ -12,7 +12,7 @@ from report_pages import ReportJobs
 from result_files import changed_tables, h5py
 
 COMMANDS = {"tensor": "tensor", "ballstick": "ballstick", "pathway": "connect", "connectome": "connect", "geodesic": "geodesic",
-            "perfusion": "perfusion", "track": "track", "network": "track"}
+            "perfusion": "perfusion", "track": "track", "network": "track", "surfaces": "track"}
 
 
 def configuration_of(path):

@@ -130,7 +130,8 @@ class ReportJobs(unittest.TestCase):
         if name in ("paths", "lines"):
             cls.make({"paths": "pathway", "lines": "network"}[name])
             return out
-        samples = ["track", "--samples", cls.make("ballstick")] if name in ("track", "network") else []
+        samples = ["track", "--samples", cls.make("ballstick")] if name in ("track", "network", "surfaces") else []
+        sheets = cls.sheets() if name == "surfaces" else {}
         regions = ["--smooth", "0.7", "--from", cls.ends, "--from-labels", "7", "--to", cls.ends, "--to-labels", "8"]
         words = {
             "tensor": ["tensor", *cls.series],
@@ -142,10 +143,33 @@ class ReportJobs(unittest.TestCase):
             "track": [*samples, "--seed-image", cls.ends, "--samples-per-seed", "20", "--lengths"],
             "network": [*samples, "--connectome", cls.ends, "--samples-per-seed", "20", "--paths", cls.path("lines.h5"),
                         "--max-paths", "300"],
+            "surfaces": [*samples, "--seed-image", sheets.get("seeds"), "--stop", sheets.get("stop"), "--targets", sheets.get("stop"),
+                         "--include", sheets.get("target"), "--samples-per-seed", "20"],
             "perfusion": ["perfusion", *cls.liver()] if name == "perfusion" else [],
         }[name]
         run(*words, "--backend", "cpu", "--threads", "1", "--quiet", "--out", out)
         return out
+
+    @classmethod
+    def sheets(cls):
+        """Flat surfaces across the straight bundles along x: seeds, of which the upper ones are active, a stop and a target."""
+        import h5py
+        with h5py.File(cls.make("ballstick")) as file:
+            affine = file["image"].attrs["voxel_to_world"].reshape(4, 4)
+            _, ny, nz = (int(n) for n in file["image"].attrs["size"])
+        cells, found = 12, {}
+        for name, x in ("seeds", 10.2), ("stop", 15.6), ("target", 5.3):
+            voxels = np.array([(x, i * (ny - 1) / cells, k * (nz - 1) / cells) for k in range(cells + 1) for i in range(cells + 1)])
+            mm = voxels @ affine[:3, :3].T + affine[:3, 3]
+            active = (voxels[:, 2] > 2).astype(int) if name == "seeds" else np.zeros(len(mm), int)
+            corners = [[a, a + 1, a + cells + 1, a + cells + 2] for a in range(cells * (cells + 1)) if a % (cells + 1) < cells]
+            triangles = [t for a, b, c, d in corners for t in ((a, b, c), (d, c, b))]
+            found[name] = cls.path(f"{name}.asc")
+            with open(found[name], "w", encoding="utf-8") as file:
+                file.write(f"#!ascii {name}\n{len(mm)} {len(triangles)}\n")
+                file.writelines("{:.9g} {:.9g} {:.9g} {}\n".format(*p, a) for p, a in zip(mm, active))
+                file.writelines("{} {} {} 0\n".format(*t) for t in triangles)
+        return found
 
     @classmethod
     def liver(cls):
@@ -163,7 +187,7 @@ class ReportJobs(unittest.TestCase):
         return self.path(f"{name}.report.html"), self.path(f"{name}.report.json")
 
 
-RESULTS = ("tensor", "ballstick", "pathway", "paths", "connectome", "geodesic", "perfusion", "track", "network")
+RESULTS = ("tensor", "ballstick", "pathway", "paths", "connectome", "geodesic", "perfusion", "track", "network", "surfaces")
 
 
 def browse(address, profile, *options):

@@ -191,6 +191,43 @@ async function useFibres(page) {
   return seen;
 }
 
+// What the volume has of each surface, whose back has points of its own.
+const countSurfaces = (page) =>
+  page.evaluate(() =>
+    voxherd.surfacePanel.surfaces.map(({ number, name }) => {
+      const mesh = voxherd.volume.meshes.get(`surface ${number}`);
+      const colours = new Uint32Array(mesh?.rgba255.slice().buffer ?? new ArrayBuffer(0));
+      return { name, points: (mesh?.pts.length ?? 0) / 6, colours: Array.from(colours.slice(0, colours.length / 2)) };
+    }),
+  );
+
+async function useSurfaces(page) {
+  const redraw = async (act) => {
+    const before = await page.evaluate(() => voxherd.surfacePanel.draws);
+    await act();
+    await page.waitForFunction((n) => voxherd.surfacePanel.draws > n, before, { timeout });
+  };
+  await page.waitForFunction(() => voxherd.surfacePanel.draws > 0, null, { timeout });
+  const seen = { all: await countSurfaces(page), map: await page.inputValue("#surface-map") };
+  seen.range = await page.evaluate(() => voxherd.surfacePanel.range);
+  seen.status = await textOf(page, "surface-status");
+  await page.evaluate(() => voxherd.moveTo(Array.from(voxherd.surfacePanel.surfaces[0].mesh.points.slice(3 * 84, 3 * 85))));
+  await page.waitForFunction(() => voxherd.surfacePanel.nearest?.vertex === 84, null, { timeout });
+  seen.place = await textOf(page, "surface-place");
+  await openTable(page, "#surface-table > summary");
+  seen.rows = await page.locator("#surface-table tbody tr").count();
+  await page.focus("#surface-map");
+  await redraw(() => page.selectOption("#surface-map", "density"));
+  seen.density = await countSurfaces(page);
+  await redraw(async () => {
+    await page.focus("#surfaces li input");
+    await page.keyboard.press("Space");
+  });
+  seen.hidden = await countSurfaces(page);
+  seen.left = await textOf(page, "surface-status");
+  return seen;
+}
+
 // Violations of accessibility rules, in light and dark.
 async function look(name, address) {
   const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -214,7 +251,7 @@ async function look(name, address) {
   return violations;
 }
 
-const acts = { perfusion: usePerfusion, ballstick: useBallstick, connectome: useConnectome, geodesic: useFibres };
+const acts = { perfusion: usePerfusion, ballstick: useBallstick, connectome: useConnectome, geodesic: useFibres, surfaces: useSurfaces };
 const seen = {};
 for (const [name, address] of Object.entries(addresses)) {
   const { page, complaints } = await openViewer(browser, address);

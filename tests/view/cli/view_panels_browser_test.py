@@ -15,7 +15,7 @@ from report_pages import ReportJobs
 from view_browser_test import FOLDER
 from view_jobs import Viewer
 
-NAMES = ("perfusion", "ballstick", "connectome", "geodesic")
+NAMES = ("perfusion", "ballstick", "connectome", "geodesic", "surfaces")
 
 
 class Panels(ReportJobs):
@@ -120,6 +120,28 @@ class Panels(ReportJobs):
         self.assertGreater(seen["rejected"], 0)
         self.assertRegex(seen["text"], f"Traced in \\d+ ms: {seen['accepted']} accepted, ")
         self.assertEqual(seen["left"], {"fibres": 0, "points": 0})
+
+    def test_surfaces_are_drawn_in_the_colours_of_their_values(self):
+        seen = self.seen["surfaces"]
+        grey = lambda level: level | level << 8 | level << 16 | 255 << 24
+        self.assertEqual([(s["name"], s["points"]) for s in seen["all"]], [("seeds.asc", 169), ("stop.asc", 169), ("target.asc", 169)])
+        self.assertEqual((seen["map"], seen["status"]), ("accepted", "3 of 3 surfaces are drawn."))
+        file = self.file("surfaces")
+        place, accepted = file["seeds/place"][()].astype(int), file["seeds/accepted"][()]
+        colours = np.array(seen["all"][0]["colours"], np.uint32)
+        np.testing.assert_array_equal(np.flatnonzero(colours == grey(175)), np.setdiff1d(np.arange(169), place))
+        np.testing.assert_array_equal(colours[place] == grey(80), accepted == 0)
+        self.assertEqual(set(colours[place][accepted >= seen["range"][1]]), {253 | 231 << 8 | 37 << 16 | 255 << 24})
+        for surface in seen["all"][1:]:
+            self.assertEqual(set(surface["colours"]), {grey(175)})
+        at = np.flatnonzero(place == 84)
+        self.assertEqual(seen["place"], f"Vertex 84 of seeds.asc, 0.0 mm from the crosshair: accepted {accepted[at[0]]:.0f}")
+        self.assertEqual(seen["rows"], 3)
+        self.assertEqual(set(seen["density"][0]["colours"]), {grey(175)})
+        for surface in seen["density"][1:]:
+            self.assertGreater(len(set(surface["colours"])), 2)
+        self.assertEqual([s["points"] for s in seen["hidden"]], [0, 169, 169])
+        self.assertEqual(seen["left"], "2 of 3 surfaces are drawn.")
 
     def test_pages_complain_about_nothing_and_fit_small_screens(self):
         for name in NAMES:

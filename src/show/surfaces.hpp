@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/io/surfaces/surfaces.hpp"
+
+namespace voxherd {
+
+/// Numbers of a surface's vertices that a result knows.
+struct vertex_map {
+  std::string name, unit, meaning;
+  std::string none;           ///< what a vertex without a value is: "no seed"
+  std::vector<float> values;  ///< one per vertex; not a number: none
+};
+
+/// A surface among the masks of a run.
+struct shown_surface {
+  std::string name;     ///< of its file
+  std::string why_not;  ///< why it cannot be shown; "" if it can
+  surface mesh;         ///< points in mm of the world
+  std::vector<vertex_map> maps;
+};
+
+}  // namespace voxherd
