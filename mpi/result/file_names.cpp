@@ -157,4 +157,15 @@ void check_readable(const std::string& path) {
   (void)disk_file(path).read(0, first);
 }
 
+void check_result_place(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::file_status found = std::filesystem::status(path, ignored);
+  if (!std::filesystem::exists(found))
+    throw failure(exit_status::missing_input, fmt::format("{}: no such file; expected a voxherd result", path));
+  // Opening a pipe would wait for its writer.
+  if (std::filesystem::is_other(found) || std::filesystem::is_directory(found))
+    throw failure(exit_status::missing_input,
+                  fmt::format("{}: not a regular file; expected a voxherd result on disk", path));
+}
+
 }  // namespace voxherd

@@ -78,4 +78,7 @@ void check_writable(const std::string& path);
 /// object as missing when reading it failed.
 void check_readable(const std::string& path);
 
+/// Throws failure (missing_input) if there is no file on disk that can be a result.
+void check_result_place(const std::string& path);
+
 }  // namespace voxherd

@@ -106,7 +106,18 @@ result_damage check_result(const session& s, const std::string& path, const resu
   return {gather_lines(s, own.tables), gather_lines(s, own.batches)};
 }
 
-void accept_tables(const std::string& path) { store_table_checksum(path); }
+void accept_tables(const std::string& path) {
+  check_result_place(path);
+  check_writable(path);
+  try {
+    store_table_checksum(path);
+  } catch (const hdf5::disk_failure& f) {
+    throw failure(exit_status::disk, fmt::format("{}: {}", path, f.what()));
+  } catch (const failure& f) {
+    if (f.status == exit_status::bad_data) throw;
+    throw failure(exit_status::bad_data, fmt::format("{}: damaged, not rewritten: {}; copy it again", path, f.what()));
+  }
+}
 
 result_layout layout_of(const result_reader& reader) {
   result_layout layout;

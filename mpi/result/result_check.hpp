@@ -26,7 +26,7 @@ result_damage check_result(const session& s, const std::string& path, const resu
 result_damage check_share(const std::string& path, const result_layout& layout, checked_part part, int rank, int ranks);
 
 /// For a file that another program has rewritten: stores a checksum of HDF5's tables as they are now, without which the
-/// file cannot be read. Throws failure: disk, bad_data.
+/// file cannot be read. Throws failure: missing_input, disk, bad_data.
 void accept_tables(const std::string& path);
 
 /// What check_result() needs to know of a file.

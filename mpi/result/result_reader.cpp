@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 
 #include "core/failure.hpp"
 #include "core/json_text.hpp"
@@ -50,16 +49,6 @@ bool is_later(const std::string& other) {
           ? fmt::format("it was written by voxherd {}, and this is {}: use that version", written_by, version)
           : "is it a complete copy of a voxherd result?";
   throw failure(exit_status::bad_data, fmt::format("{}: {}; {}", path, what, advice));
-}
-
-void check_exists(const std::string& path) {
-  std::error_code ignored;
-  const std::filesystem::file_status found = std::filesystem::status(path, ignored);
-  if (!std::filesystem::exists(found))
-    throw failure(exit_status::missing_input, fmt::format("{}: no such file; expected a voxherd result", path));
-  if (std::filesystem::is_other(found))  // opening a pipe would wait for its writer
-    throw failure(exit_status::missing_input,
-                  fmt::format("{}: not a regular file; expected a voxherd result on disk", path));
 }
 
 nlohmann::json parse_text(const std::string& text) {
@@ -146,7 +135,7 @@ std::uint64_t components(const output_spec& o) { return o.bytes_per_item() / ele
 result_reader::result_reader(const std::string& path) : state_(std::make_unique<state>()) {
   state& s = *state_;
   s.path = path;
-  check_exists(path);
+  check_result_place(path);
   check_tables(path);
   s.file = hdf5::open_file(path);
   try {

@@ -216,9 +216,12 @@ export_image map_image(const result_volumes& result, const std::string& map, con
 }
 
 void refuse_existing(const std::string& path, const export_settings& settings) {
-  if (settings.overwrite || !fs::exists(path)) return;
-  throw failure(exit_status::usage,
-                fmt::format("{} exists; choose another path, or replace it with --overwrite", printable(path)));
+  if (settings.overwrite) return;
+  const std::string unfinished = path + ".part";
+  const bool is_started = fs::exists(fs::symlink_status(unfinished));
+  if (!is_started && !fs::exists(path)) return;
+  throw failure(exit_status::usage, fmt::format("{} exists; choose another path, or replace it with --overwrite",
+                                                printable(is_started ? unfinished : path)));
 }
 
 void export_folder(const session& s, const export_settings& settings, const export_planner& planner) {

@@ -26,9 +26,14 @@ constexpr int gzip_memory_level = 8;
 
 }  // namespace
 
+int create_temporary(const std::string& name, int access) {
+  ::unlink(name.c_str());
+  return ::open(name.c_str(), access | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
 struct output_file::state {
   state(const std::string& p, coding c) : path(p), temporary(p + ".part"), buffer(buffer_bytes) {
-    descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    descriptor = create_temporary(temporary, O_WRONLY);
     if (descriptor < 0) refuse("cannot be created");
     if (c == coding::plain) return;
     gzip = true;

@@ -7,6 +7,10 @@
 
 namespace voxherd {
 
+/// Creates a file in the place of what a killed process left, or of a link, whose target stays as it is. `access`:
+/// O_WRONLY or O_RDWR. Returns its descriptor, or -1 and errno.
+int create_temporary(const std::string& name, int access);
+
 /// A file that appears under its name only when it is complete: data are written to NAME.part, which finish() renames.
 /// Without finish(), the destructor removes NAME.part. Throws failure (disk).
 class output_file {

@@ -55,7 +55,7 @@ def argument(text, role=""):
 
 READS = ("--dwi", "--bvals", "--bvecs", "--mask", "--samples", "--seed-image", "--connectome", "--targets", "--include", "--exclude",
          "--stop", "--walk-through-stop", "--region-names", "--tracts", "--tract-list", "--seedref", "--transform",
-         "--inverse-transform", "--target2", "--target3",
+         "--inverse-transform", "--target2", "--target3", "--surface-values", "--brain-models", "--parcels", "--blueprint", "--waytotal",
          "--config", "--parcellation", "--scene", "--within", "--bids-filter-file", "-m", "-x", "--waypoints", "--avoid", "--targetmasks")
 WRITES = ("--out", "--matrix1", "--matrix2", "--matrix3", "--paths", "--arrivals", "--json", "--trace", "--report", "--script", "--dir")
 
@@ -235,7 +235,8 @@ class Inputs:
             pair = os.path.join(key, name), os.path.join(case_folder, name)
             if not os.path.exists(pair[1]):
                 return f"{name} is missing"
-            done = subprocess.run([self.program, "compare", *pair], capture_output=True, text=True, timeout=60)
+            words = [self.program, "compare"] if name.endswith(".h5") else ["cmp"]
+            done = subprocess.run([*words, *pair], capture_output=True, text=True, timeout=60)
             if done.returncode != 0:
                 return f"{name}: {done.stdout[-200:]}{done.stderr[-200:]}"
         return ""

@@ -5,6 +5,7 @@ the result of the undamaged file, or has warned."""
 import gzip
 import os
 import random
+import re
 import socket
 import struct
 
@@ -25,7 +26,7 @@ def write(path, content):
 
 
 def kind_of(path):
-    for kind, endings in (("gz", (".gz",)), ("nii", (".nii",)), ("h5", (".h5", ".part")), ("json", (".json",))):
+    for kind, endings in (("gz", (".gz",)), ("cifti", (".dconn.nii", ".dscalar.nii")), ("gii", (".gii",)), ("nii", (".nii",)), ("h5", (".h5", ".part")), ("json", (".json",))):
         if path.endswith(endings):
             return kind
     return "text"
@@ -162,6 +163,52 @@ def other_line(chance, path):
     return UNNOTICED
 
 
+# XML of GIFTI, or in the header of CIFTI
+
+def changed_xml(chance, path, change):
+    """CIFTI's keeps its length, which the header states."""
+    content = read(path)
+    begin = max(0, content.find(b"<?xml"))
+    is_cifti = kind_of(path) == "cifti" and len(content) > 544
+    end = min(len(content), struct.unpack_from("<q", content, 168)[0]) if is_cifti else len(content)
+    xml = change(content[begin:end])
+    write(path, content[:begin] + (xml[:end - begin].ljust(end - begin, b"\0") if is_cifti else xml) + content[end:])
+    return UNNOTICED
+
+
+def replaced(chance, xml, pattern, values):
+    """One of the matches is another value."""
+    found = list(re.finditer(pattern, xml))
+    if not found:
+        return xml
+    place = chance.choice(found)
+    return xml[:place.start()] + chance.choice(values) + xml[place.end():]
+
+
+def other_attribute(chance, path):
+    values = [b"", b"-1", b"0", b"2", b"25", b"18446744073709551615", b"1e9", b"ASCII", b"BigEndian", b"NIFTI_TYPE_FLOAT64", b"\xff", b"&amp;", b"0,1"]
+    return changed_xml(chance, path, lambda xml: replaced(chance, xml, rb'(?<==")[^"]*(?=")', values))
+
+
+def other_number_in_xml(chance, path):
+    values = [b"", b"-1", b"25", b"4294967296", b"nan", b"1e39", b"1 1", b"x", b"0.5"]
+    return changed_xml(chance, path, lambda xml: replaced(chance, xml, rb"(?<=[> \n])-?[0-9.]+(?=[< \n])", values))
+
+
+def other_element(chance, path):
+    values = [b"", b"<Data>", b"</Data>", b"</DataArray>", b"<DataArray>", b"<GIFTI>" * 5000, b"<BrainModel>", b"</CIFTI>", b"<!-- ", b"<![CDATA["]
+    return changed_xml(chance, path, lambda xml: replaced(chance, xml, rb"<[^?][^>]*>", values))
+
+
+def entities(chance, path):
+    text = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+    return changed_xml(chance, path, lambda xml: xml.replace(b"?>", b"?>" + text, 1))
+
+
+def other_intent(chance, path):
+    return changed_header(chance, path, 68, struct.pack("<h", chance.choice([0, 1006, 1007, 2006, 2007, 2008, 2009, 2016, -1])))
+
+
 # Something else in its place
 
 def remove(path):
@@ -220,7 +267,8 @@ def bound_socket(path):
 
 PLACES = [replaced_by(make) for make in (missing, folder, pipe, link_to_itself, link_to_nothing, link_to_zeros, bound_socket)]
 CONTENTS = [empty, truncated, flipped, noise, zeros, longer, another_file]
-OWN_CONTENTS = {"gz": [flipped, flipped, truncated, other_size, other_header, not_numbers], "nii": [other_size, other_header, not_numbers],
+XML_CONTENTS = [other_attribute, other_attribute, other_number_in_xml, other_element, entities]
+OWN_CONTENTS = {"gii": XML_CONTENTS, "cifti": [*XML_CONTENTS, not_numbers], "gz": [flipped, flipped, truncated, other_size, other_header, not_numbers], "nii": [other_size, other_header, other_intent, not_numbers],
                 "json": [nested, nested, other_json, other_json], "h5": [flipped, truncated],
                 "text": [million_lines, long_line, other_word, other_word, other_line]}
 

@@ -11,11 +11,13 @@ import time
 from cases import Judged
 from commands import MAKERS, Word, command_line
 from hostile_files import ODD_NAMES, PLACES, changes, kind_of, spellings
+from mesh_inputs import CIFTI_ARGUMENTS, MESH_MAKERS
 
 SECONDS = 60  # a command that takes longer hangs; usual are 0.1 to 2
 MAX_GB = 3
 USUAL = {0, 2, 65, 66, 74}
 # Texts of exceptions that nobody has put into words.
+ALL_MAKERS = {**MAKERS, **MESH_MAKERS}
 RAW = re.compile(r"filesystem error|basic_|std::|json\.exception|regex|\bsto[ild]\b|vector::|bad_|invalid_argument|Boost|HDF5-DIAG")
 
 
@@ -43,14 +45,14 @@ def files_of(path):
 
 
 class InputCase(Judged):
-    """Some changes to the inputs, outputs and files of one command. `kind.commands` is one of MAKERS."""
+    """Some changes to the inputs, outputs and files of one command. `kind.commands` is one of ALL_MAKERS."""
 
     def __init__(self, number, chance, fault, setup):
         super().__init__(number, chance, fault)
         self.inputs = setup.inputs
         self.top = os.path.join(setup.folder, f"case{number}")
         self.folder = os.path.join(self.top, "work")
-        self.command = chance.choice(MAKERS[fault.commands]())
+        self.command = chance.choice(ALL_MAKERS[fault.commands]())
         self.words = list(self.command.words)
         self.noticed = self.is_changed = self.is_vague = False
         self.named, self.may_replace = set(), set()
@@ -313,6 +315,21 @@ class Slurm(BadInput):
             case.complain("wrong", f"not a script: {done.stderr[:300]}: {case.shown()}")
 
 
+class Cifti(BadInput):
+    """Also options that do not fit the result or each other."""
+
+    def own_changes(self, case):
+        return [lambda: self.add_options(case)] * 5
+
+    def add_options(self, case):
+        option, *values = case.chance.choice(CIFTI_ARGUMENTS).split(" ")
+        if option in [w.option for w in case.words]:
+            case.words = [w for w in case.words if w.option != option]
+        case.words += [Word(option, values[0] if values else ""), *(Word("", v) for v in values[1:])]
+        case.is_changed = case.is_vague = True
+        case.note(" ".join([option, *values]))
+
+
 class ViewInput(BadInput):
     """The viewer is ended once it has printed its address."""
 
@@ -333,5 +350,5 @@ class ViewInput(BadInput):
 
 
 def input_kinds():
-    own = {"cohort": Cohort, "slurm": Slurm, "view": ViewInput}
-    return [own.get(name, BadInput)(name) for name in MAKERS]
+    own = {"cohort": Cohort, "slurm": Slurm, "view": ViewInput, "cifti": Cifti}
+    return [own.get(name, BadInput)(name) for name in ALL_MAKERS]

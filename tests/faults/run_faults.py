@@ -22,6 +22,7 @@ import helper_folders  # noqa: F401, adds the folders of the other modules
 from cases import HARMLESS, VERDICTS
 from commands import Inputs
 from kinds import kinds
+from mesh_inputs import make_meshes
 from studies import STUDIES, Studies
 from viewer_requests import Viewer
 
@@ -56,7 +57,9 @@ class Setup:
 
     @functools.cached_property
     def inputs(self):
-        return Inputs(self.program, self.folder)
+        inputs = Inputs(self.program, self.folder)
+        make_meshes(inputs)
+        return inputs
 
     def viewer(self):
         if self.running is None or not self.running.is_running():

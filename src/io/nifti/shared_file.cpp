@@ -13,13 +13,14 @@
 #include <vector>
 
 #include "core/failure.hpp"
+#include "src/io/output_file.hpp"
 
 namespace voxherd {
 
 shared_file::shared_file(const session& s, const std::string& path, std::uint64_t bytes)
     : session_(s), path_(path), temporary_(path + ".part") {
   s.on_root([&] {
-    descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    descriptor_ = create_temporary(temporary_, O_RDWR);
     if (descriptor_ < 0) refuse("cannot be created");
     if (bytes > 0 && ::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) refuse("cannot be resized");
   });

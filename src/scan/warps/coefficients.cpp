@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,8 @@ namespace voxherd {
 namespace {
 
 constexpr int cosine_code = 2008, quadratic_code = 2009;  // else cubic
+/// Of a field: more than twice MNI152 at 0.5 mm. A few coefficients could ask for any size.
+constexpr std::uint64_t max_voxels = std::uint64_t{512} * 512 * 512;
 
 /// The functions that are not 0 at a voxel of an axis, from number `first` on.
 struct axis_weights {
@@ -118,6 +121,9 @@ coefficient_header read_fields(const nifti_header& header) {
       refuse_data(fmt::format("{}: has {} coefficients along axis {}, expected about {} for {} voxels", name, count,
                               d + 1, has_knots ? least + 1 : found.size[d], found.size[d]));
   }
+  if (found.size[0] * found.size[1] * found.size[2] > max_voxels)
+    refuse_data(fmt::format("{}: its field has {} voxels (qoffset), expected at most {}", name,
+                            fmt::join(found.size, " x "), max_voxels));
   if (!(std::abs(determinant(found.affine.axes)) > 1e-6))
     refuse_data(fmt::format(
         "{}: its affine part (sform) is singular, expected the matrix of FLIRT that fnirt began with", name));

@@ -127,6 +127,23 @@ class Fibres(ExportedFibres):
             self.assertGreater(os.path.getsize(out), 1000)
             self.assertFalse(os.path.exists(out + ".part"))
 
+    def test_what_has_the_temporary_name_is_replaced_and_links_are_not_followed(self):
+        precious = self.path("precious")
+        for make in (os.symlink, os.link, lambda _, name: os.mkfifo(name)):
+            for kind in ("tck", "trk", "trx"):
+                with open(precious, "w") as file:
+                    file.write("the user's")
+                out = self.path(f"linked.{kind}")
+                make(precious, out + ".part")
+                done = run("export", self.result, "--to", kind, out, expect=2)
+                self.assertIn(f"{out}.part exists; choose another path", done.stderr)
+                run("export", self.result, "--to", kind, out, "--overwrite")
+                self.assertGreater(os.path.getsize(out), 1000)
+                self.assertFalse(os.path.lexists(out + ".part"))
+                os.remove(out)
+                with open(precious) as file:
+                    self.assertEqual(file.read(), "the user's")
+
     def test_no_fibres_make_a_complete_file(self):
         empty = self.make("empty.h5", count=0)
         for kind in ("tck", "trk"):

@@ -137,6 +137,20 @@ class Damage(ToyJobs):
         last_chunk = os.path.getsize(rewritten) - 100
         self.assertEqual(voxherd("info", self.damaged(rewritten, last_chunk))[0], 65)
 
+    def test_only_a_file_that_hdf5_can_read_is_accepted(self):
+        path = self.make()
+        with open(path, "rb") as f:
+            content = f.read()
+        tables = [at.start() for name in (b"OHDR", b"OCHK", b"FRHP", b"BTHD") for at in re.finditer(name, content)]
+        cases = [(self.damaged(path, at), 65) for at in tables[:1]] + [(self.path("none.h5"), 66), (self.folder, 66)]
+        os.mkfifo(self.path("pipe.h5"))
+        with open(self.path("text.h5"), "w") as f:
+            f.write("no result\n")
+        for file, status in (*cases, (self.path("pipe.h5"), 66), (self.path("text.h5"), 65)):
+            rc, _, output = voxherd("verify", file, "--accept")
+            self.assertEqual(rc, status, output)
+            self.assertIn(f"voxherd: error: {file}: ", output)
+
     def test_a_file_without_the_checksum_is_refused(self):
         path = self.make()
         other = self.path("other.h5")

@@ -443,6 +443,7 @@ class Errors(WarpJobs):
             (BAD_DATA, "expected the whole number of voxels between two knots", self.write("half.nii", zero[:8, :6, :5], pixdim=(5.5, 3, 2), **knots)),
             (BAD_DATA, "coefficients along axis 1", self.write("few.nii", zero[:4, :6, :6], pixdim=(5, 3, 2), **knots)),
             (BAD_DATA, "expected the field's size as fnirt writes it", self.write("size.nii", zero[:8, :6, :6], pixdim=(5, 3, 2), **{**knots, "qoffset": (0, 9, 7)})),
+            (BAD_DATA, "has 1024 x 1024 x 1024 voxels", self.write("huge.nii", zero[:1, :1, :1], **{**knots, "intent": (COSINES, MM, MM, MM), "qoffset": (1024,) * 3})),
             (MISSING, "none.nii", self.path("none.nii")),
         ]
         for status, words, file in cases:
