@@ -120,7 +120,8 @@ void surface_masks::broadcast(const session& s) {
 }
 
 track::surface_input surface_masks::input() const {
-  track::surface_input in{cells_.cubes, cells_.begin, cells_.triangles, triangles_, positions_, uses_, targets_, {}, one_corner_};
+  track::surface_input in{cells_.cubes, cells_.begin, cells_.triangles, triangles_, positions_, uses_,
+                          targets_,     {},           one_corner_};
   for (std::size_t d = 0; d < 3; ++d) {
     in.corner_reach[d] = static_cast<float>(corner_reach_[d]);
     in.voxel_mm[d] = static_cast<float>(corner_reach_mm / corner_reach_[d]);
