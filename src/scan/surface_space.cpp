@@ -78,6 +78,17 @@ placed_surface place_surface(const std::string& path, mesh_space meshes, const f
   return placed;
 }
 
+void move_to_world(surface& mesh, mesh_space meshes, const fsl_grid& grid) {
+  if (meshes == mesh_space::caret) return;
+  const voxel_map to_voxel = map_from_mesh(meshes, grid);
+  const grid_space space(grid);
+  for (auto& [x, y, z] : mesh.points_mm) {
+    const vector3 voxel = to_voxel({static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)});
+    const vector3 mm = space.to_world(voxel);
+    x = static_cast<float>(mm[0]), y = static_cast<float>(mm[1]), z = static_cast<float>(mm[2]);
+  }
+}
+
 std::vector<std::uint8_t> find_active(const placed_surface& s) {
   std::vector<std::uint8_t> active(s.vertices(), 1);
   if (std::all_of(s.values.begin(), s.values.end(), [](float v) { return v == 0; })) return active;

@@ -40,6 +40,9 @@ struct placed_surface {
 /// Throws failure: it cannot be read, or no vertex is in the image.
 placed_surface place_surface(const std::string& path, mesh_space meshes, const fsl_grid& grid);
 
+/// From the coordinates of --mesh-space to mm of the world.
+void move_to_world(surface& mesh, mesh_space meshes, const fsl_grid& grid);
+
 /// One per vertex: 1 where a value is not 0. Values that are all zero or nowhere zero choose no vertices, as in FSL.
 std::vector<std::uint8_t> find_active(const placed_surface& s);
 

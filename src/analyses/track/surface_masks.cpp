@@ -34,17 +34,6 @@ const std::string& first_image(const std::vector<std::string>& masks) {
   return *found;
 }
 
-void move_to_world(surface& mesh, mesh_space meshes, const fsl_grid& grid) {
-  if (meshes == mesh_space::caret) return;
-  const voxel_map to_voxel = map_from_mesh(meshes, grid);
-  const grid_space space(grid);
-  for (auto& [x, y, z] : mesh.points_mm) {
-    const vector3 voxel = to_voxel({static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)});
-    const std::array<float, 3> mm = to_float(space.to_world(voxel));
-    x = mm[0], y = mm[1], z = mm[2];
-  }
-}
-
 std::size_t surface_masks::add(const std::string& path, mesh_space meshes, const fsl_grid& grid) {
   const auto known = std::find_if(files_.begin(), files_.end(), [&](const file& f) { return f.path == path; });
   if (known != files_.end()) return static_cast<std::size_t>(known - files_.begin());

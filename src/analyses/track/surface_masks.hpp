@@ -31,9 +31,6 @@ std::array<float, 3> to_float(const vector3& v);
 /// The first image among seeds. Throws failure (usage) if there are only surfaces.
 const std::string& first_image(const std::vector<std::string>& masks);
 
-/// From the coordinates of --mesh-space to mm of the world.
-void move_to_world(surface& mesh, mesh_space meshes, const fsl_grid& grid);
-
 /// Surfaces among the masks and seeds, in voxels of the seeds' image; each file once. What they are masks of is in
 /// `uses`.
 class surface_masks {
