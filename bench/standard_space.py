@@ -64,8 +64,10 @@ class Standard:
         nifti.write(path, self.header, self.size, inside, nifti.UINT8)
 
     def write_warps(self, to_scan, to_standard):
-        self.write_field(to_scan, self.header, self.size, STANDARD_MM, 1)
-        self.write_field(to_standard, self.header_of_source, self.source, struct.unpack_from("<3f", self.header_of_source, 80)[1], -1)
+        """`to_scan` resamples images of the standard grid, as standard2diff of FSL: a field on the scan's grid; `to_standard` the
+        other way."""
+        self.write_field(to_scan, self.header_of_source, self.source, struct.unpack_from("<3f", self.header_of_source, 80)[1], -1)
+        self.write_field(to_standard, self.header, self.size, STANDARD_MM, 1)
 
     def write_field(self, path, header, size, y_mm, sign):
         field = bytearray(header)
