@@ -5,8 +5,11 @@
 
 #include <cmath>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <numeric>
+#include <string>
 
 #include "core/failure.hpp"
 #include "src/io/nifti/nifti.hpp"
