@@ -65,35 +65,28 @@ struct pair_entry {
   bool operator==(const pair_entry&) const = default;
 };
 
-/// Calls sink(key, steps) for each two crossings of a streamline. `rows`: if not 0, only for those of which one is
-/// below it, which is the row, and one is not.
-template <class Sink>
-VOXHERD_FUNCTION inline void for_each_pair(const crossing* all, std::uint32_t count, std::uint32_t rows,
-                                           const Sink& sink) {
-  for (std::uint32_t i = 1; i < count; ++i)
-    for (std::uint32_t k = 0; k < i; ++k) {
-      const bool i_first = all[i].column < all[k].column;
-      const std::uint64_t first = all[i_first ? i : k].column, second = all[i_first ? k : i].column;
-      if (rows > 0 && (first >= rows || second < rows)) continue;
-      if (are_of_one_triangle(all[i], all[k])) continue;
-      const std::int32_t steps = all[i].steps - all[k].steps;
-      sink(first << 32 | (second - rows), static_cast<std::uint32_t>(steps < 0 ? -steps : steps));
-    }
+/// Whether two crossings of a streamline are a pair. `rows`: if not 0, only if one is below it, which is the row, and
+/// one is not.
+VOXHERD_FUNCTION inline bool make_pair(const crossing& a, const crossing& b, std::uint32_t rows, std::uint64_t& key,
+                                       std::uint32_t& steps) {
+  const bool a_first = a.column < b.column;
+  const std::uint64_t first = a_first ? a.column : b.column, second = a_first ? b.column : a.column;
+  if (rows > 0 && (first >= rows || second < rows)) return false;
+  if (are_of_one_triangle(a, b)) return false;
+  const std::int32_t between = a.steps - b.steps;
+  key = first << 32 | (second - rows);
+  steps = static_cast<std::uint32_t>(between < 0 ? -between : between);
+  return true;
 }
 
-/// How many there are.
-VOXHERD_FUNCTION inline std::uint64_t count_pairs(const crossing* all, std::uint32_t count, std::uint32_t rows) {
-  bool has_triangles = false;
-  for (std::uint32_t i = 0; i < count; ++i) has_triangles = has_triangles || all[i].triangle != no_triangle;
-  if (has_triangles) {
-    std::uint64_t pairs = 0;
-    for_each_pair(all, count, rows, [&](std::uint64_t, std::uint32_t) { ++pairs; });
-    return pairs;
-  }
-  if (rows == 0) return count == 0 ? 0 : static_cast<std::uint64_t>(count) * (count - 1) / 2;
-  std::uint64_t in_rows = 0;
-  for (std::uint32_t i = 0; i < count; ++i) in_rows += all[i].column < rows ? 1 : 0;
-  return in_rows * (count - in_rows);
+/// Calls sink(key, steps) for each pair of a streamline.
+template <class Sink>
+void for_each_pair(const crossing* all, std::uint32_t count, std::uint32_t rows, const Sink& sink) {
+  std::uint64_t key = 0;
+  std::uint32_t steps = 0;
+  for (std::uint32_t i = 1; i < count; ++i)
+    for (std::uint32_t k = 0; k < i; ++k)
+      if (make_pair(all[i], all[k], rows, key, steps)) sink(key, steps);
 }
 
 /// Sorts entries and adds up those with the same key.

@@ -1,122 +1,13 @@
-#include <thrust/iterator/transform_iterator.h>
-
 #include <algorithm>
-#include <bit>
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_reduce.cuh>
 #include <vector>
 
 #include "kernels/device/launch.cuh"
 #include "kernels/track/field.hpp"
+#include "kernels/track/pairs.cuh"
 #include "kernels/track/tracker.hpp"
 #include "kernels/track/walk_kernel.cuh"
 
 namespace voxherd::track {
-
-/// Equal pairs, added up.
-struct pair_sum {
-  std::uint64_t count, steps;
-};
-struct add_pair_sums {
-  __host__ __device__ pair_sum operator()(const pair_sum& a, const pair_sum& b) const {
-    return {a.count + b.count, a.steps + b.steps};
-  }
-};
-struct as_pair_sum {
-  __host__ __device__ pair_sum operator()(std::uint32_t steps) const { return {1, steps}; }
-};
-
-/// Adds up pairs with the same key in device memory: only the sums leave it.
-class pair_reducer {
- public:
-  /// Empty lists, with the room of before. `columns`: number of columns of both masks together.
-  void begin(pair_sink& sink, std::uint32_t columns, cudaStream_t stream) {
-    grow(std::max(first_room, room_));
-    used_.reserve(1);
-    VOXHERD_CUDA_CHECK(cudaMemsetAsync(used_.data(), 0, sizeof(unsigned long long), stream));
-    width_ = columns;
-    sink.width = width_;
-    sink.keys = keys_.data(), sink.steps = steps_.data(), sink.used = used_.data(), sink.room = room_;
-  }
-
-  std::uint64_t used(cudaStream_t stream) const { return fetched(used_.data(), 1, stream).front(); }
-
-  /// Makes room for up to so many pairs, as far as a third of the free memory allows. Returns the room.
-  std::uint64_t make_room(std::uint64_t pairs) {
-    constexpr std::size_t pair_bytes = 2 * sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t) + sizeof(pair_sum),
-                          max_room = std::size_t{1} << 30;
-    release();
-    std::size_t free = 0, all = 0;
-    VOXHERD_CUDA_CHECK(cudaMemGetInfo(&free, &all));
-    grow(std::max(first_room, std::min({static_cast<std::size_t>(pairs), max_room, free / 3 / pair_bytes})));
-    return room_;
-  }
-
-  void release() {
-    keys_ = {}, sorted_keys_ = {}, steps_ = {}, sorted_steps_ = {}, sums_ = {}, scratch_ = {};
-    room_ = 0;
-  }
-
-  /// Appends the sums of the first `pairs` of them, in the order of their keys.
-  void reduce(std::size_t pairs, std::vector<pair_entry>& out, cudaStream_t stream) {
-    if (pairs == 0) return;
-    const auto n = static_cast<int>(pairs);
-    const int bits = std::bit_width(static_cast<std::uint64_t>(width_) * width_);
-    cub::DoubleBuffer<std::uint64_t> keys(keys_.data(), sorted_keys_.data());
-    cub::DoubleBuffer<std::uint32_t> steps(steps_.data(), sorted_steps_.data());
-    with_scratch([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, steps, n, 0, bits, stream);
-    });
-    const auto sums = thrust::make_transform_iterator(steps.Current(), as_pair_sum{});
-    runs_.reserve(1);
-    with_scratch([&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceReduce::ReduceByKey(scratch, bytes, keys.Current(), keys.Alternate(), sums, sums_.data(),
-                                            runs_.data(), add_pair_sums{}, n, stream);
-    });
-    const std::uint32_t kept = fetched(runs_.data(), 1, stream).front();
-    append(fetched(keys.Alternate(), kept, stream), fetched(sums_.data(), kept, stream), out);
-  }
-
- private:
-  static constexpr std::size_t first_room = std::size_t{1} << 26;
-
-  void grow(std::size_t room) {
-    keys_.reserve(room), sorted_keys_.reserve(room), steps_.reserve(room), sorted_steps_.reserve(room);
-    sums_.reserve(room);
-    room_ = room;
-  }
-
-  void append(const std::vector<std::uint64_t>& keys, const std::vector<pair_sum>& sums,
-              std::vector<pair_entry>& out) const {
-    for (std::size_t i = 0; i < keys.size(); ++i)
-      out.push_back({keys[i] / width_ << 32 | keys[i] % width_, sums[i].count, sums[i].steps});
-  }
-
-  template <class T>
-  static std::vector<T> fetched(const T* from, std::size_t count, cudaStream_t stream) {
-    std::vector<T> to(count);
-    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(to.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost, stream));
-    VOXHERD_CUDA_CHECK(cudaStreamSynchronize(stream));
-    return to;
-  }
-
-  /// Calls a function of CUB, which first says how much scratch memory it needs.
-  template <class Call>
-  void with_scratch(const Call& call) {
-    std::size_t bytes = 0;
-    VOXHERD_CUDA_CHECK(call(nullptr, bytes));
-    scratch_.reserve(std::max<std::size_t>(1, bytes));
-    VOXHERD_CUDA_CHECK(call(scratch_.data(), bytes));
-  }
-
-  std::size_t room_ = 0;
-  std::uint64_t width_ = 1;
-  device_buffer<std::uint64_t> keys_, sorted_keys_;
-  device_buffer<std::uint32_t> steps_, sorted_steps_, runs_;
-  device_buffer<pair_sum> sums_;
-  device_buffer<unsigned long long> used_;
-  device_buffer<std::uint8_t> scratch_;
-};
 
 namespace {
 
@@ -232,10 +123,11 @@ class cuda_tracker final : public tracker {
   }
 
   void track_pairs(std::uint64_t group, std::vector<pair_entry>& out) override {
-    out.clear();
-    const std::uint64_t first = group * in_.plan.per_group;
-    track_some_pairs(first, std::min(first + in_.plan.per_group, in_.plan.streamlines()), out);
-    reduce_pairs(out);
+    track_job job = make_job();
+    set_groups(job, group, 1);
+    while (!launch_pairs(job)) {
+    }
+    pairs_.fetch(out, stream_);
   }
 
   void change_streamlines(const track_input& in) override {
@@ -262,7 +154,7 @@ class cuda_tracker final : public tracker {
     visits_ = {};
     cells_ = {};
     crossings_ = {};
-    reducer_ = {};
+    pairs_ = {};
   }
 
  private:
@@ -326,10 +218,8 @@ class cuda_tracker final : public tracker {
     const std::size_t matrix_rows = parts.rows == nullptr ? 0 : (job.end - job.first) / in_.plan.per_seed;
     if (matrix_rows > 0) begin_rows(job, matrix_rows);
     if (parts.pairs != nullptr) {
-      std::vector<pair_entry> pairs;
-      if (!launch_pairs(job, pairs)) return track_some(first, count, out, parts);
-      reduce_pairs(pairs);
-      parts.pairs->push_back(std::move(pairs));
+      if (!launch_pairs(job)) return track_some(first, count, out, parts);
+      pairs_.fetch(parts.pairs->emplace_back(), stream_);
     } else if (!launch(job)) {
       return track_some(first, count, out, parts);
     }
@@ -385,47 +275,34 @@ class cuda_tracker final : public tracker {
     fetch_entries(job, begin, out);
   }
 
-  /// Appends the pairs of streamlines [first, end).
-  void track_some_pairs(std::uint64_t first, std::uint64_t end, std::vector<pair_entry>& out) {
-    track_job job = make_job();
-    job.first_group = first / in_.plan.per_group;
-    job.first = first;
-    job.end = end;
-    while (!launch_pairs(job, out)) {
-    }
+  /// Adds up the pairs of a job's streamlines, whose counters are then right. Returns false as launch().
+  bool launch_pairs(const track_job& job) {
+    pairs_.begin(pair_rows(job.field), in_.matrix.columns + in_.pair_columns.columns,
+                 2 * static_cast<std::uint32_t>(in_.how.max_points));
+    return launch_pairs_in_parts(job);
   }
 
-  /// The same for the streamlines of a job, whose counters are then right. Returns false as launch().
-  bool launch_pairs(const track_job& job, std::vector<pair_entry>& out) {
+  bool launch_pairs_in_parts(const track_job& job) {
     track_job part = job;
     for (; part.first < job.end; part.first = part.end) {
-      part.end = std::min(job.end, part.first + std::min(job.end - part.first, pair_streamlines_));
-      if (!launch_some_pairs(part, out)) return false;
+      part.end = part.first + std::min(job.end - part.first, pair_streamlines_);
+      if (!launch_some_pairs(part)) return false;
     }
     return true;
   }
 
-  bool launch_some_pairs(const track_job& job, std::vector<pair_entry>& out) {
-    pair_sink sink;
+  bool launch_some_pairs(const track_job& job) {
+    const std::uint64_t streamlines = job.end - job.first;
     // Each is a key of the table.
-    sink.list_size = std::min(max_crossings(job), visit_entries_ / 2 + 1);
-    sink.rows = pair_rows(job.field);
-    reducer_.begin(sink, in_.matrix.columns + in_.pair_columns.columns, stream_);
-    if (!launch(job, sink)) return false;
-    const std::uint64_t used = reducer_.used(stream_), streamlines = job.end - job.first;
-    if (used <= sink.room) {
-      reducer_.reduce(used, out, stream_);
-      return true;
-    }
-    if (streamlines == 1) throw device_out_of_memory("the pairs of one streamline do not fit");
-    // A tenth more than needed, since the next streamlines may have more pairs.
-    const std::uint64_t wanted = used + used / 10, room = reducer_.make_room(wanted);
-    if (room < wanted)
-      pair_streamlines_ = std::max<std::uint64_t>(
-          1, static_cast<std::uint64_t>(static_cast<double>(streamlines) * static_cast<double>(room) /
-                                        static_cast<double>(wanted) * 0.99));
-    track_some_pairs(job.first, job.end, out);
-    return true;
+    const std::uint32_t list_size = std::min(max_crossings(job), visit_entries_ / 2 + 1);
+    if (!launch(job, pairs_.begin_launch(streamlines, list_size, stream_))) return false;
+    const std::uint64_t parts = pairs_.end_launch(stream_);
+    if (parts == 1) return true;
+    if (streamlines == 1) throw device_out_of_memory("what one streamline visits does not fit");
+    pair_streamlines_ = std::max<std::uint64_t>(1, streamlines / parts);
+    track_job again = job;
+    again.out = {};  // has been counted
+    return launch_pairs_in_parts(again);
   }
 
   void fetch_entries(const track_job& job, const std::vector<std::uint64_t>& begin, sparse_rows& out) {
@@ -447,10 +324,10 @@ class cuda_tracker final : public tracker {
 
   /// Returns false if a streamline touches more vertices than its table has room for: what was counted is wrong, and
   /// the next launch has larger tables.
-  bool launch(const track_job& job, pair_sink pairs = {}) {
+  bool launch(const track_job& job, list_sink pairs = {}) {
     const std::uint64_t streamlines = job.end - job.first;
     const std::size_t wanted = (streamlines + block_threads - 1) / block_threads;
-    const std::size_t blocks = std::min(max_blocks(pairs.list_size), wanted), threads = blocks * block_threads;
+    const std::size_t blocks = std::min(max_blocks(pairs.own_size), wanted), threads = blocks * block_threads;
     thread_tables<visit_entry> visits = visits_.reserve(threads, visit_entries_, streamlines, stream_);
     const bool may_be_full = table_entries(max_visits(job)) > visit_entries_;
     if (may_be_full) {
@@ -458,9 +335,9 @@ class cuda_tracker final : public tracker {
       VOXHERD_CUDA_CHECK(cudaMemsetAsync(full_.data(), 0, sizeof(std::uint32_t), stream_));
     }
     const thread_tables<cell_entry> cells = cells_.reserve(threads, cell_entries_, streamlines, stream_);
-    if (pairs.list_size > 0) {
-      crossings_.reserve(threads * pairs.list_size);
-      pairs.crossings = crossings_.data();
+    if (pairs.own_size > 0) {
+      crossings_.reserve(threads * pairs.own_size);
+      pairs.own = crossings_.data();
     }
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(taken_.data(), 0, sizeof(unsigned long long), stream_));
     if (takes_notes(job)) notes_.reserve(threads * max_notes);
@@ -514,8 +391,8 @@ class cuda_tracker final : public tracker {
   std::size_t table_bytes_ = 0;  ///< maximum for the tables; 0: not known yet
   device_buffer<crossing> crossings_;
   device_buffer<visit_note> notes_;
-  pair_reducer reducer_;
-  std::uint64_t pair_streamlines_ = ~std::uint64_t{0};  ///< of a launch, whose pairs fit in memory
+  pair_adder pairs_;
+  std::uint64_t pair_streamlines_ = std::uint64_t{1} << 21;  ///< of a launch, whose lists fit in memory
   count_buffer<std::uint32_t> density_, accepted_, hits_, row_cells_, accepted_bits_;
   count_buffer<std::uint64_t> length_, hit_length_, walked_, directions_, row_length_;
   device_buffer<std::uint32_t> row_sizes_;

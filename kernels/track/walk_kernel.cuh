@@ -6,6 +6,7 @@
 
 #include "kernels/device/cuda_check.cuh"
 #include "kernels/track/lane.hpp"
+#include "kernels/track/pairs.cuh"
 #include "kernels/track/stamped_table.hpp"
 
 namespace voxherd::track {
@@ -112,33 +113,6 @@ struct shared_queue {
   __device__ std::uint64_t next() const { return first + atomicAdd(taken, 1ull); }
 };
 
-/// Adds the pairs of a streamline to an array. Where it is too small, `used` says how large it should be.
-struct pair_sink {
-  crossing* crossings = nullptr;  ///< lists of all threads; null: no pairs are wanted
-  std::uint32_t list_size = 0;
-  std::uint32_t rows = 0;   ///< number of rows of the first of two masks; 0: there is one
-  std::uint64_t width = 1;  ///< number of columns; the key here is row * width + column, which has fewer bits
-  std::uint64_t* keys = nullptr;
-  std::uint32_t* steps = nullptr;
-  unsigned long long* used = nullptr;
-  unsigned long long room = 0;
-
-  __device__ crossing* list(std::size_t thread) const {
-    return crossings == nullptr ? nullptr : crossings + thread * list_size;
-  }
-  template <class Walker>
-  __device__ void operator()(const Walker& w) const {
-    if (crossings == nullptr) return;
-    const std::uint64_t pairs = count_pairs(w.output().crossings, w.crossings(), rows);
-    if (pairs == 0) return;
-    unsigned long long at = atomicAdd(used, static_cast<unsigned long long>(pairs));
-    for_each_pair(w.output().crossings, w.crossings(), rows, [&](std::uint64_t key, std::uint32_t length) {
-      if (at < room) keys[at] = (key >> 32) * width + (key & 0xffffffff), steps[at] = length;
-      ++at;
-    });
-  }
-};
-
 /// Blocks per multiprocessor. More blocks hide more memory latency, but leave fewer registers per thread; surfaces need
 /// the most.
 constexpr int walk_blocks(mask_places places) { return places >= mask_places::surfaces ? 4 : 6; }
@@ -148,7 +122,7 @@ template <mask_places places, bool takes_notes>
 static __global__ void __launch_bounds__(block_threads, walk_blocks(places))
     walk_kernel(const __grid_constant__ track_job job, const __grid_constant__ thread_tables<visit_entry> visits,
                 const __grid_constant__ thread_tables<cell_entry> cells, visit_note* notes, unsigned long long* taken,
-                const __grid_constant__ pair_sink pairs) {
+                const __grid_constant__ list_sink pairs) {
   const std::size_t thread = static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x;
   lane_walker<places, takes_notes> lane(job, visits.table(thread), cells.table(thread), pairs.list(thread),
                                         notes == nullptr ? nullptr : notes + thread * max_notes);
@@ -160,7 +134,7 @@ static __global__ void __launch_bounds__(block_threads, walk_blocks(places))
 }
 
 using walk_function = void (*)(track_job, thread_tables<visit_entry>, thread_tables<cell_entry>, visit_note*,
-                               unsigned long long*, pair_sink);
+                               unsigned long long*, list_sink);
 
 template <bool takes_notes>
 walk_function choose_walk_kernel(const field_view& field) {

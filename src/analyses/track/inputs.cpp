@@ -202,9 +202,9 @@ void track_inputs::set_masks(std::span<const track::voxel_info> masks, track::tr
 }
 
 track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, std::uint64_t row_bytes,
-                                  bool whole_seeds) {
-  constexpr std::uint64_t min_streamlines = 1 << 16, max_groups = 1024, max_bytes = std::uint64_t{1} << 30,
-                          max_of_seed = 1 << 24;
+                                  bool whole_seeds, bool pairs) {
+  constexpr std::uint64_t min_streamlines = 1 << 16, max_bytes = std::uint64_t{1} << 30, max_of_seed = 1 << 24;
+  const std::uint64_t max_groups = pairs ? 256 : 1024;
   track::group_plan plan{seeds, per_seed, 1};
   const std::uint64_t room =
       std::clamp<std::uint64_t>(max_bytes / std::max<std::uint64_t>(1, row_bytes), 1, max_groups);
@@ -296,7 +296,8 @@ track_inputs read_track_inputs(const session& s, const track_request& given) {
   s.broadcast(in.how);
   const bool has_rows = !request.matrix1.empty() || !request.matrix2.empty() ||
                         (!request.matrix4.empty() && request.matrix4_rows.empty());
-  in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in), has_rows);
+  const bool has_pairs = !request.matrix3.empty() || !request.matrix4_rows.empty() || !request.target_paths.empty();
+  in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in), has_rows, has_pairs);
   add_stored(track_options(), request, in.configuration);
   add_warp_error(in.space, in.configuration);
   spdlog::info("{} with {} each: {} through {} of {}",

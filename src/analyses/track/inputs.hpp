@@ -74,9 +74,9 @@ track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t r
 void read_listed_seeds(const track_request& request, track_inputs& in);
 
 /// Cuts streamlines into groups of at least 2^16, for at most 1024 rows of counts of `row_bytes` each, or 1 GB of them.
-/// `whole_seeds`: no group has only a part of a seed's streamlines, unless these are more than 2^24. Depends on the
-/// inputs only.
+/// `whole_seeds`: no group has only a part of a seed's streamlines, unless these are more than 2^24. `pairs`: at most
+/// 256 groups, since each has a list of pairs, many of which are in every list. Depends on the inputs only.
 track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, std::uint64_t row_bytes,
-                                  bool whole_seeds = false);
+                                  bool whole_seeds = false, bool pairs = false);
 
 }  // namespace voxherd
