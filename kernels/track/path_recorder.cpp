@@ -83,7 +83,7 @@ met_surfaces path_recorder::meet(std::span<const std::array<float, 3>> points, s
                                  std::uint32_t own_region) const {
   if (i == 0 || field_.surfaces.cell_begin == nullptr) return {};
   const auto &a = points[i - 1], &b = points[i];
-  return meet_surfaces(&field_.surfaces, {{a[0], a[1], a[2]}, {b[0], b[1], b[2]}}, own_region);
+  return meet_surfaces(field_.surfaces, {{a[0], a[1], a[2]}, {b[0], b[1], b[2]}}, own_region, true);
 }
 
 std::uint32_t path_recorder::marks_at(const std::array<float, 3>& point) const {

@@ -181,33 +181,42 @@ VOXHERD_FUNCTION VOXHERD_RARE_CALL inline int find_nearest_corner(const surface_
   return square[2] < square[first] ? 2 : first;
 }
 
-/// Goes through the triangles that a line meets. A triangle may come several times.
-class surface_search {
+/// The triangles near a line, voxel after voxel.
+class near_triangles {
  public:
-  VOXHERD_FUNCTION surface_search(const surface_view& surfaces, const step_line& line)
+  VOXHERD_FUNCTION near_triangles(const surface_view& surfaces, const step_line& line)
       : line_(line), touched_(surfaces, line) {
     for (int d = 0; d < 3; ++d) at_[d] = touched_.first_voxel(d);
     has_voxels_ =
         at_[0] <= touched_.last_voxel(0) && at_[1] <= touched_.last_voxel(1) && at_[2] <= touched_.last_voxel(2);
-    if (has_voxels_) begin_voxel(surfaces);
   }
 
-  /// The next triangle; false if there is none.
-  VOXHERD_FUNCTION VOXHERD_RARE_CALL bool find_next(const surface_view& surfaces, surface_triangle& found,
-                                                    std::uint32_t& number) {
+  /// Goes to the next voxel in which triangles may be near. Returns false if there is none.
+  VOXHERD_FUNCTION bool next_voxel(const surface_view& surfaces) {
     while (has_voxels_) {
-      if (next_ == end_) {
-        next_voxel(surfaces);
-        continue;
-      }
-      const near_triangle& near = surfaces.cell_triangles[next_++];
-      if ((near.cubes & cubes_) == 0 || is_beside(near, surfaces.plane_reach)) continue;
-      number = near.number;
-      found = surfaces.triangles[number];
-      if ((surfaces.has_columns || surfaces.uses[found.surface].is_mask()) && meets(surfaces, found, line_))
-        return true;
+      const std::size_t voxel = voxel_number(surfaces, at_);
+      cubes_ = touched_.of_voxel(at_);
+      advance();
+      if ((surfaces.cubes[voxel] & cubes_) == 0) continue;
+      begin_ = surfaces.cell_begin[voxel];
+      end_ = surfaces.cell_begin[voxel + 1];
+      return true;
     }
     return false;
+  }
+
+  /// The voxel's elements of surface_view::cell_triangles.
+  VOXHERD_FUNCTION std::uint32_t begin() const { return begin_; }
+  VOXHERD_FUNCTION std::uint32_t end() const { return end_; }
+
+  /// Whether the line meets one of them, and which triangle it is.
+  VOXHERD_FUNCTION bool meet(const surface_view& surfaces, std::uint32_t element, surface_triangle& found,
+                             std::uint32_t& number) const {
+    const near_triangle& near = surfaces.cell_triangles[element];
+    if ((near.cubes & cubes_) == 0 || is_beside(near, surfaces.plane_reach)) return false;
+    number = near.number;
+    found = surfaces.triangles[number];
+    return (surfaces.has_columns || surfaces.uses[found.surface].is_mask()) && meets(surfaces, found, line_);
   }
 
  private:
@@ -217,55 +226,41 @@ class surface_search {
     return (from > reach && to > reach) || (from < -reach && to < -reach);
   }
 
-  VOXHERD_FUNCTION void begin_voxel(const surface_view& surfaces) {
-    const std::size_t voxel = voxel_number(surfaces, at_);
-    cubes_ = touched_.of_voxel(at_);
-    next_ = end_ = 0;
-    if ((surfaces.cubes[voxel] & cubes_) == 0) return;
-    next_ = surfaces.cell_begin[voxel];
-    end_ = surfaces.cell_begin[voxel + 1];
-  }
-
-  VOXHERD_FUNCTION void next_voxel(const surface_view& surfaces) {
+  VOXHERD_FUNCTION void advance() {
     int d = 0;
     for (; d < 3 && at_[d] == touched_.last_voxel(d); ++d) at_[d] = touched_.first_voxel(d);
     has_voxels_ = d < 3;
-    if (!has_voxels_) return;
-    ++at_[d];
-    begin_voxel(surfaces);
+    if (has_voxels_) ++at_[d];
   }
 
   step_line line_;
   touched_cubes touched_;
   std::int32_t at_[3];
   std::uint64_t cubes_ = 0;
-  std::uint32_t next_ = 0, end_ = 0;
+  std::uint32_t begin_ = 0, end_ = 0;
   bool has_voxels_ = false;
 };
 
-/// What a step crosses.
-struct met_surfaces {
-  std::uint32_t marks = 0, exits = 0;  ///< of all surfaces together; the marks without a region
-  std::uint32_t other_region = 0;      ///< a region other than the seed's; 0: none
-  bool any = false;
-};
+/// Goes through the triangles that a line meets. A triangle may come several times.
+class surface_search {
+ public:
+  VOXHERD_FUNCTION surface_search(const surface_view& surfaces, const step_line& line) : near_(surfaces, line) {}
 
-VOXHERD_FUNCTION VOXHERD_RARE_CALL inline met_surfaces meet_surfaces(const surface_view* surfaces, step_line line,
-                                                                     std::uint32_t own_region) {
-  met_surfaces met;
-  surface_search search(*surfaces, line);
-  surface_triangle triangle;
-  for (std::uint32_t number = 0; search.find_next(*surfaces, triangle, number);) {
-    const surface_use& use = surfaces->uses[triangle.surface];
-    constexpr std::uint32_t not_region = 0xffff;
-    met.any = true;
-    met.marks |= use.marks & not_region;
-    met.exits |= use.exits;
-    const std::uint32_t region = use.marks >> 16;
-    if (region != 0 && region != own_region) met.other_region = region;
+  /// The next triangle; false if there is none.
+  VOXHERD_FUNCTION VOXHERD_RARE_CALL bool find_next(const surface_view& surfaces, surface_triangle& found,
+                                                    std::uint32_t& number) {
+    for (;;) {
+      while (next_ < near_.end())
+        if (near_.meet(surfaces, next_++, found, number)) return true;
+      if (!near_.next_voxel(surfaces)) return false;
+      next_ = near_.begin();
+    }
   }
-  return met;
-}
+
+ private:
+  near_triangles near_;
+  std::uint32_t next_ = 0;
+};
 
 /// Triangles that touch each voxel of an image, as a surface_view has them.
 struct triangle_cells {

@@ -6,6 +6,7 @@
 
 #include "kernels/device/cuda_check.cuh"
 #include "kernels/track/lane.hpp"
+#include "kernels/track/met_surfaces.hpp"
 #include "kernels/track/pairs.cuh"
 #include "kernels/track/stamped_table.hpp"
 
@@ -70,7 +71,7 @@ class device_tables {
 
 // Compresses the rows of a dense table in device memory.
 
-constexpr unsigned block_threads = 128;
+constexpr unsigned block_threads = walk_threads;
 
 /// Entries of each row of a dense table. One warp per row.
 static __global__ void __launch_bounds__(block_threads)

@@ -1,6 +1,9 @@
 #pragma once
 
 #include "kernels/portable/draws.hpp"
+#include "kernels/track/met_surfaces.hpp"
+#include "kernels/track/stamped_table.hpp"
+#include "kernels/track/visit_counter.hpp"
 #include "kernels/track/walker_parts.hpp"
 
 namespace voxherd::track {
@@ -221,7 +224,7 @@ class walker_among {
     if (!counts() && !counter_.takes_notes()) return;
     constexpr bool is_special = places == mask_places::special_matrices;
     counter_.template count<is_special>(at, point_, travel_, seed_point_);
-    if (met.any) counter_.template count_crossed<is_special>(line_from(before), point_);
+    if (met.any) counter_.template count_crossed<is_special>(met, line_from(before), point_);
     if (is_special) count_fibre();
   }
 
@@ -237,9 +240,9 @@ class walker_among {
 
   /// The surfaces that the step to this point crosses; the start crosses none.
   VOXHERD_FUNCTION met_surfaces meet(const float (&before)[3]) const {
-    if (places < mask_places::surfaces || field_->surfaces.cell_begin == nullptr || point_ == 0) return {};
+    if (places < mask_places::surfaces || field_->surfaces.cell_begin == nullptr) return {};
     const step_line line = line_from(before);
-    return is_near(field_->surfaces, line) ? meet_surfaces(&field_->surfaces, line, seed_.region) : met_surfaces{};
+    return meet_surfaces(field_->surfaces, line, seed_.region, point_ > 0 && is_near(field_->surfaces, line));
   }
 
   /// Of a surface that must not be left, a half may cross one side only.
