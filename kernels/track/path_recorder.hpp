@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/track/met_surfaces.hpp"
 #include "kernels/track/stamped_table.hpp"
 #include "kernels/track/tracker.hpp"
 
