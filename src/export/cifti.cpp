@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <mutex>
 #include <numeric>
 
 #include "core/failure.hpp"
@@ -120,11 +121,14 @@ void write_matrix(const export_settings& settings, const result_reader& result, 
   const exported_matrix m = plan_matrix(result, settings, kind);
   cifti_writer writer(settings.out, m.rows, m.columns);
   progress shown(choose_progress_style(settings.quiet, true), m.form.rows, 0, "export", "row");
+  std::mutex mutex;
   std::uint64_t rows = 0;
-  const row_sink sink = [&](std::span<const float> values) {
-    writer.append(values);
-    shown.update(++rows);
-  };
+  const row_sink sink{[&](std::uint64_t row, std::span<const float> values) {
+                        writer.put_row(row, values);
+                        const std::lock_guard lock(mutex);
+                        shown.update(++rows);
+                      },
+                      writer.takes_any_order()};
   if (kind == cifti_kind::dense) {
     constexpr double bytes_per_gb = 1e9;
     stream_rows(result, m.form, static_cast<std::uint64_t>(settings.cifti.host_memory_gb * bytes_per_gb), sink);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <future>
 #include <numbers>
 #include <numeric>
@@ -81,14 +82,18 @@ class entry_reader {
   matrix_quantity quantity_;
 };
 
-/// A part of the exported matrix, in rows [first, first + rows).
+/// A part of the exported matrix.
 template <class Number>
 class value_block {
  public:
-  value_block(const matrix_form& form, std::uint64_t first, std::uint64_t rows)
-      : form_(form), first_(first), rows_(rows), columns_(form.columns) {
-    if (needs_lengths(form.quantity)) lengths_.resize(rows * columns_);
-    if (needs_counts(form.quantity)) counts_.resize(rows * columns_);
+  explicit value_block(const matrix_form& form) : form_(form), columns_(form.columns) {}
+
+  /// Zeros in rows [first, first + rows).
+  void begin(std::uint64_t first, std::uint64_t rows) {
+    first_ = first;
+    rows_ = rows;
+    if (needs_lengths(form_.quantity)) clear(lengths_);
+    if (needs_counts(form_.quantity)) clear(counts_);
   }
 
   void add(const entry_piece& piece, std::span<const std::uint64_t> offsets) {
@@ -117,6 +122,13 @@ class value_block {
   std::uint64_t rows() const { return rows_; }
 
  private:
+  void clear(std::vector<Number>& values) const {
+    values.resize(rows_ * columns_);
+#pragma omp parallel for
+    for (std::uint64_t r = 0; r < rows_; ++r)
+      std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(r * columns_), columns_, Number{0});
+  }
+
   bool has(std::uint32_t row) const { return row - first_ < rows_; }  // also false for smaller ones, which wrap
 
   void put(std::uint32_t row, std::uint32_t column, const entry_piece& piece, std::uint64_t i) {
@@ -132,7 +144,7 @@ class value_block {
   }
 
   const matrix_form& form_;
-  std::uint64_t first_, rows_, columns_;
+  std::uint64_t first_ = 0, rows_ = 0, columns_;
   std::vector<Number> counts_, lengths_;
 };
 
@@ -146,17 +158,38 @@ std::vector<std::uint32_t> find_rows(const matrix_form& form, std::uint64_t firs
   return found;
 }
 
+/// Passes the rows of a complete block.
 template <class Number>
-void make_block(const result_reader& result, const matrix_form& form, std::uint64_t first, std::uint64_t rows,
-                const row_sink& sink) {
-  value_block<Number> block(form, first, rows);
+void pass_rows(const value_block<Number>& block, const matrix_form& form, std::uint64_t first, const row_sink& sink) {
+  std::exception_ptr error;
+#pragma omp parallel if (sink.any_order)
+  {
+    std::vector<float> values(form.columns);
+#pragma omp for schedule(dynamic)
+    for (std::uint64_t r = 0; r < block.rows(); ++r) {
+      try {
+        block.finish(r, values);
+        sink.put(first + r, values);
+      } catch (...) {
+#pragma omp critical(voxherd_pass_rows)
+        error = std::current_exception();
+      }
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+template <class Number>
+void pass_blocks(const result_reader& result, const matrix_form& form, std::uint64_t rows_at_once,
+                 const row_sink& sink) {
+  value_block<Number> block(form);
   const entry_reader entries(result, form.quantity);
-  entries.read(find_rows(form, first, rows),
-               [&](const entry_piece& piece) { block.add(piece, result.point_offsets()); });
-  std::vector<float> values(form.columns);
-  for (std::uint64_t r = 0; r < rows; ++r) {
-    block.finish(r, values);
-    sink(values);
+  for (std::uint64_t first = 0; first < form.rows; first += rows_at_once) {
+    const std::uint64_t rows = std::min(rows_at_once, form.rows - first);
+    block.begin(first, rows);
+    entries.read(find_rows(form, first, rows),
+                 [&](const entry_piece& piece) { block.add(piece, result.point_offsets()); });
+    pass_rows(block, form, first, sink);
   }
 }
 
@@ -164,15 +197,16 @@ void make_block(const result_reader& result, const matrix_form& form, std::uint6
 
 void stream_rows(const result_reader& result, const matrix_form& form, std::uint64_t host_memory_bytes,
                  const row_sink& sink) {
+  // Direct entries are in the order of the blocks: larger ones would only need more memory.
+  constexpr std::uint64_t bytes_of_direct = std::uint64_t{1} << 29;
+  if (!form.turned) host_memory_bytes = std::min(host_memory_bytes, bytes_of_direct);
   const std::uint64_t arrays = form.quantity == matrix_quantity::mean_length ? 2 : 1;
   const std::uint64_t row_bytes = std::max<std::uint64_t>(1, form.columns * arrays * sizeof(float));
-  const std::uint64_t at_once = std::max<std::uint64_t>(1, host_memory_bytes / row_bytes);
-  for (std::uint64_t first = 0; first < form.rows; first += at_once)
-    make_block<float>(result, form, first, std::min(at_once, form.rows - first), sink);
+  pass_blocks<float>(result, form, std::max<std::uint64_t>(1, host_memory_bytes / row_bytes), sink);
 }
 
 void sum_entries(const result_reader& result, const matrix_form& form, const row_sink& sink) {
-  make_block<double>(result, form, 0, form.rows, sink);
+  pass_blocks<double>(result, form, form.rows, sink);
 }
 
 void multiply_rows(const result_reader& result, matrix_quantity quantity, std::span<const float> table,

@@ -24,8 +24,11 @@ struct matrix_form {
   bool log = false;
 };
 
-/// Receives exported rows, from the first to the last.
-using row_sink = std::function<void(std::span<const float>)>;
+/// Receives exported rows.
+struct row_sink {
+  std::function<void(std::uint64_t row, std::span<const float> values)> put;
+  bool any_order = false;  ///< may be called by several threads, in any order; else from the first row to the last
+};
 
 /// Makes a large matrix: as many rows at a time as fit in `host_memory_bytes`. Direct entries are read once; for turned
 /// ones the matrix is read once per such block of rows.

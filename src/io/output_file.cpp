@@ -106,7 +106,7 @@ void output_file::write(const void* data, std::size_t bytes) {
   }
 }
 
-void output_file::overwrite(std::uint64_t place, const void* data, std::size_t bytes) {
+void output_file::write_at(std::uint64_t place, const void* data, std::size_t bytes) {
   const char* at = static_cast<const char*>(data);
   while (bytes > 0) {
     const ssize_t n = ::pwrite(state_->descriptor, at, bytes, static_cast<off_t>(place));

@@ -22,8 +22,8 @@ class output_file {
   output_file(output_file&&) noexcept;
 
   void write(const void* data, std::size_t bytes);
-  /// Overwrites bytes already written at `offset`; plain files only.
-  void overwrite(std::uint64_t place, const void* data, std::size_t bytes);
+  /// Writes at a place of a plain file, also beyond its end; several threads may call it at the same time.
+  void write_at(std::uint64_t place, const void* data, std::size_t bytes);
   void finish();
 
  private:

@@ -90,8 +90,8 @@ class voxel_matcher {
   std::array<double, 12> matrix_{};  ///< row-major, from voxels to voxels
 };
 
-/// Writes a matrix of float32 as CIFTI-2, row after row, under a temporary name until complete; compressed if the name
-/// ends in .gz. Throws failure (disk).
+/// Writes a matrix of float32 as CIFTI-2 under a temporary name until complete; compressed if the name ends in .gz.
+/// Throws failure (disk).
 class cifti_writer {
  public:
   cifti_writer(const std::string& path, const cifti_axis& rows, const cifti_axis& columns);
@@ -100,7 +100,10 @@ class cifti_writer {
 
   /// The next values, row by row.
   void append(std::span<const float> values);
-  /// All values must have been appended.
+  /// Whether put_row() may be called by several threads, in any order; else it is as append().
+  bool takes_any_order() const;
+  void put_row(std::uint64_t row, std::span<const float> values);
+  /// All values must have been written.
   void finish();
 
  private:

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <nifti2_io.h>
 
+#include <atomic>
 #include <cstring>
 #include <iterator>
 
@@ -181,8 +182,12 @@ struct cifti_writer::state {
       : path(p),
         expected(count),
         file(p, p.ends_with(".gz") ? output_file::coding::gzip : output_file::coding::plain) {}
+  bool compresses() const { return path.ends_with(".gz"); }
+
   std::string path;
-  std::uint64_t expected, written = 0;  ///< values
+  std::uint64_t expected;  ///< values
+  std::atomic<std::uint64_t> written = 0;
+  std::uint64_t begin = 0;  ///< place of the first value in the file
   output_file file;
 };
 
@@ -200,6 +205,7 @@ cifti_writer::cifti_writer(const std::string& path, const cifti_axis& rows, cons
   state_->file.write(has_extension, sizeof has_extension);
   state_->file.write(size_code, sizeof size_code);
   state_->file.write(xml.data(), xml.size());
+  state_->begin = sizeof header + sizeof has_extension + sizeof size_code + xml.size();
 }
 cifti_writer::~cifti_writer() = default;
 cifti_writer::cifti_writer(cifti_writer&&) noexcept = default;
@@ -209,10 +215,19 @@ void cifti_writer::append(std::span<const float> values) {
   state_->written += values.size();
 }
 
+bool cifti_writer::takes_any_order() const { return !state_->compresses(); }
+
+void cifti_writer::put_row(std::uint64_t row, std::span<const float> values) {
+  if (!takes_any_order()) return append(values);
+  state_->file.write_at(state_->begin + row * values.size_bytes(), values.data(), values.size_bytes());
+  state_->written += values.size();
+}
+
 void cifti_writer::finish() {
   if (state_->written != state_->expected)
-    throw failure(exit_status::internal_error, fmt::format("{}: {} values written, expected {}",
-                                                           printable(state_->path), state_->written, state_->expected));
+    throw failure(exit_status::internal_error,
+                  fmt::format("{}: {} values written, expected {}", printable(state_->path), state_->written.load(),
+                              state_->expected));
   state_->file.finish();
 }
 

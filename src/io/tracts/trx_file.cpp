@@ -125,7 +125,7 @@ void zip_writer::end_member() {
   if (missing_ > 0)
     throw failure(exit_status::internal_error, fmt::format("{}: shorter than declared", members_.back().name));
   const std::string crc = record().u32(members_.back().crc).bytes;
-  file_.overwrite(members_.back().place + crc_place, crc.data(), crc.size());
+  file_.write_at(members_.back().place + crc_place, crc.data(), crc.size());
 }
 
 void zip_writer::write_directory() {
