@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/failure.hpp"
 #include "core/text.hpp"
@@ -14,38 +13,12 @@
 
 namespace voxherd {
 
-namespace {
-
-/// Labels of vertices, as read_labels() has those of voxels.
-std::vector<std::int32_t> to_labels(const std::vector<float>& values, const std::string& name) {
-  std::vector<std::int32_t> labels(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const float value = values[i];
-    if (!(value > 0) || !std::isfinite(value)) continue;
-    if (value > static_cast<float>(largest_label) || value != std::floor(value))
-      refuse_data(fmt::format("{}: the value of vertex {} is {}, expected labels: integers up to {}", name, i, value,
-                              largest_label));
-    labels[i] = static_cast<std::int32_t>(value);
-  }
-  return labels;
-}
-
-std::vector<std::int32_t> list_labels(std::vector<std::int32_t> labels) {
-  std::sort(labels.begin(), labels.end());
-  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-  if (!labels.empty() && labels.front() == 0) labels.erase(labels.begin());
-  return labels;
-}
-
-}  // namespace
-
 const option_table<surface_request>& surface_options() {
   using T = surface_request;
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .group("Regions", {
-      {"mesh-space", &T::meshes, {{"caret", mesh_space::caret}, {"freesurfer", mesh_space::freesurfer},
-                                  {"first", mesh_space::first}, {"vox", mesh_space::vox}},
+      {"mesh-space", &T::meshes, mesh_space_words,
        {.text = "coordinates of surfaces: mm of the world (caret), or another of FSL's --meshspace", .standard = "caret",
         .stored = always, .paper = true}},
       {"surface-values", &T::values, text_kind::file,
@@ -69,7 +42,7 @@ std::vector<std::int32_t> label_touched_voxels(const labelled_surface& s, const 
     for (std::uint32_t i = cells.begin[v]; i < cells.begin[v + 1]; ++i)
       for (const std::uint32_t corner : triangles[cells.triangles[i].number].corner)
         if (s.label[corner] != 0) samples.push_back(s.label[corner]);
-    found[v] = most_frequent(samples);
+    found[v] = find_most_frequent(samples);
   }
   return found;
 }
@@ -106,7 +79,8 @@ labelled_surface region_reader::read_labelled(const std::string& path, label_kin
   }
   const auto is_zero = [](float v) { return v == 0; };
   if (kind == label_kind::labels && !std::all_of(s.mesh.values.begin(), s.mesh.values.end(), is_zero)) {
-    s.label = to_labels(s.mesh.values, name);
+    for (std::size_t i = 0; i < s.mesh.values.size(); ++i)
+      s.label.push_back(to_label(s.mesh.values[i], kind, name, "vertex", i));
   } else {
     const std::vector<std::uint8_t> active = find_active(s.mesh);
     s.label.assign(active.begin(), active.end());

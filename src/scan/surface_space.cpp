@@ -37,16 +37,15 @@ voxel_map map_from_mesh(mesh_space meshes, const fsl_grid& grid) {
 }  // namespace
 
 const char* mesh_space_name(mesh_space meshes) {
-  switch (meshes) {
-    case mesh_space::freesurfer:
-      return "freesurfer";
-    case mesh_space::first:
-      return "first";
-    case mesh_space::vox:
-      return "vox";
-    default:
-      return "caret";
-  }
+  for (const auto& [name, space] : mesh_space_words)
+    if (space == meshes) return name;
+  return "";
+}
+
+mesh_space find_mesh_space(const std::string& name) {
+  for (const auto& [word, space] : mesh_space_words)
+    if (word == name) return space;
+  return mesh_space::caret;
 }
 
 bool is_surface_mask(const std::string& path) { return !is_nifti_name(path) && is_surface_file(path); }
@@ -107,7 +106,8 @@ surface_values read_values_of(const std::string& path, const std::string& surfac
     refuse_data(fmt::format("--surface-values {}: is of {}, but {} is of {}", printable(path), read.structure,
                             printable(surface), structure));
   if (std::all_of(values.begin(), values.end(), [](float v) { return v == 0; }))
-    refuse_data(fmt::format("--surface-values {}: all values are 0, expected others at the seeds", printable(path)));
+    refuse_data(
+        fmt::format("--surface-values {}: all values are 0, expected others at some vertices", printable(path)));
   return read;
 }
 

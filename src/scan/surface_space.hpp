@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/io/surfaces/surfaces.hpp"
@@ -19,8 +21,16 @@ enum class mesh_space {
   vox,         ///< voxels of FSL's storage
 };
 
-/// FSL's name.
+/// FSL's names.
+inline constexpr std::initializer_list<std::pair<const char*, mesh_space>> mesh_space_words{
+    {"caret", mesh_space::caret},
+    {"freesurfer", mesh_space::freesurfer},
+    {"first", mesh_space::first},
+    {"vox", mesh_space::vox}};
+
 const char* mesh_space_name(mesh_space meshes);
+/// caret for any other name.
+mesh_space find_mesh_space(const std::string& name);
 
 /// Whether a mask is a surface. False for an image.
 bool is_surface_mask(const std::string& path);

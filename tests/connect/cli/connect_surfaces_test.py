@@ -134,7 +134,7 @@ class Errors(SurfaceJobs):
         self.refuse(USAGE, "--mesh-space has no meaning without surfaces", *self.end_regions(1, 2), "--mesh-space", "vox")
         self.refuse(USAGE, "--within " + ball + ": is a surface, expected an image", *self.end_regions(1, 2), "--within", ball)
         self.refuse(BAD_DATA, "--from and --to share", "--from", ball, "--to", ball)
-        self.refuse(BAD_DATA, "the value of vertex 0 is 0.5, expected labels", "--from", self.surface("thick", points, triangles, np.full(42, .5)),
+        self.refuse(BAD_DATA, "vertex 0 is 0.5, expected a parcellation of integers up to 16777216", "--from", self.surface("thick", points, triangles, np.full(42, .5)),
                     "--from-labels", "1", *to)
         self.refuse(BAD_DATA, "--from-labels 5", "--from", ball, "--from-labels", "5", *to)
 
