@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "src/io/surfaces/surfaces.hpp"
+#include "src/show/draft.hpp"
 
 namespace voxherd {
 
@@ -21,5 +22,13 @@ struct shown_surface {
   surface mesh;         ///< points in mm of the world
   std::vector<vertex_map> maps;
 };
+
+namespace report {
+
+/// Adds a section with a figure for each map that the surfaces have: every surface from two or three sides. Nothing
+/// without surfaces.
+void add_surfaces(draft& d, const std::vector<shown_surface>& surfaces);
+
+}  // namespace report
 
 }  // namespace voxherd

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
@@ -21,7 +22,47 @@ constexpr std::string_view voxel_address = "/api/voxel/", matrix_address = "/api
                            traced_address = "/api/traced/", choice_address = "/api/streamlines",
                            trx_address = "/api/streamlines/trx", surface_address = "/api/surface/";
 
+using nlohmann::json;
+
 bool has_voxel_panel(const result_reader& r) { return *find_views(r).viewer.voxel_kind != 0; }
+
+/// Name, number of vertices and maps of each surface, or why it cannot be shown. Null without surfaces.
+json describe_surfaces(const std::vector<shown_surface>& surfaces) {
+  if (surfaces.empty()) return nullptr;
+  json list = json::array();
+  for (const shown_surface& s : surfaces) {
+    json maps = json::array();
+    for (const vertex_map& m : s.maps)
+      maps.push_back({{"name", m.name}, {"unit", m.unit}, {"meaning", m.meaning}, {"none", m.none}});
+    list.push_back(
+        {{"name", s.name}, {"why_not", s.why_not}, {"vertices", s.mesh.points_mm.size()}, {"maps", std::move(maps)}});
+  }
+  return list;
+}
+
+/// `place`: "N" for the mesh of a surface, a block with points (mm) and triangles; "N/K" for its map K, a block with
+/// one number per vertex, not a number where there is none. Throws failure (usage) if there is none.
+std::string send_surface(const std::vector<shown_surface>& surfaces, std::string_view place) {
+  const std::size_t slash = std::min(place.find('/'), place.size());
+  const auto number = find_number(place.substr(0, slash), surfaces.size());
+  if (!number || !surfaces[*number].why_not.empty()) throw failure(exit_status::usage, "there is no such surface");
+  const shown_surface& s = surfaces[*number];
+  if (slash < place.size()) {
+    const auto map = find_number(place.substr(slash + 1), s.maps.size());
+    if (!map) throw failure(exit_status::usage, "the surface has no such map");
+    std::string block = begin_block({{"vertices", s.mesh.points_mm.size()}});
+    append(block, s.maps[*map].values);
+    return block;
+  }
+  std::string block = begin_block({{"vertices", s.mesh.points_mm.size()}, {"triangles", s.mesh.triangles.size()}});
+  std::vector<float> points;
+  for (const auto& p : s.mesh.points_mm) points.insert(points.end(), p.begin(), p.end());
+  append(block, points);
+  std::vector<std::uint32_t> corners;
+  for (const auto& t : s.mesh.triangles) corners.insert(corners.end(), t.begin(), t.end());
+  append(block, corners);
+  return block;
+}
 
 }  // namespace
 
@@ -34,13 +75,13 @@ result_details::result_details(const shown_data& data, const page_grid& grid, co
   if (const auto read = find_views(*r).viewer.read_surfaces) surfaces_ = read(*r);
 }
 
-nlohmann::json result_details::describe() const {
+json result_details::describe() const {
   const result_reader* r = data_.result();
   if (r == nullptr) return {{"voxel", ""}, {"matrices", nullptr}, {"streamlines", nullptr}, {"surfaces", nullptr}};
-  nlohmann::json j{{"voxel", find_views(*r).viewer.voxel_kind},
-                   {"matrices", describe_matrices(*r)},
-                   {"streamlines", describe_streamlines(*r)},
-                   {"surfaces", describe_surfaces(surfaces_)}};
+  json j{{"voxel", find_views(*r).viewer.voxel_kind},
+         {"matrices", describe_matrices(*r)},
+         {"streamlines", describe_streamlines(*r)},
+         {"surfaces", describe_surfaces(surfaces_)}};
   if (!fibres_) return j;
   j["streamlines"]["groupings"] = describe_groupings(fibres_->groupings());
   j["streamlines"]["can_trace"] = rays_ != nullptr;
@@ -110,8 +151,6 @@ std::optional<http_answer> result_details::answer(const http_request& request) {
 }
 
 namespace {
-
-using nlohmann::json;
 
 std::vector<std::int32_t> find_labels(const result_reader& r) {
   std::vector<std::int32_t> labels;

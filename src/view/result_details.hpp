@@ -9,11 +9,11 @@
 #include <string>
 
 #include "mpi/result/result_reader.hpp"
+#include "src/show/surfaces.hpp"
 #include "src/view/answers.hpp"
 #include "src/view/fibre_choice.hpp"
 #include "src/view/page_grid.hpp"
 #include "src/view/shown_data.hpp"
-#include "src/view/surfaces.hpp"
 
 namespace voxherd::view {
 
