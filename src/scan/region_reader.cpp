@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "core/failure.hpp"
 #include "core/text.hpp"
@@ -12,6 +14,52 @@
 #include "src/io/input_file.hpp"
 
 namespace voxherd {
+
+namespace {
+
+/// A region of one of several files.
+struct file_region {
+  std::size_t file;
+  std::int32_t label;      ///< in the file
+  std::string name;        ///< in the file's table; "" for a mask
+  std::string hemisphere;  ///< the file's structure, else its number
+};
+
+void add_regions(const label_image& image, std::size_t file, bool has_labels, const std::string& hemisphere,
+                 std::vector<file_region>& regions) {
+  const std::vector<std::string> names = names_of(image.values, image.names);
+  for (std::size_t i = 0; i < image.values.size(); ++i)
+    regions.push_back({file, image.values[i],
+                       !has_labels                         ? ""
+                       : names.empty() || names[i].empty() ? std::to_string(image.values[i])
+                                                           : names[i],
+                       hemisphere});
+}
+
+/// Regions have the labels of their files if these are all different, else their numbers; if some have names, all do.
+/// Names that several files have are different regions, as `export --parcels` has them: CORTEX_LEFT_V1.
+void number_regions(const std::vector<file_region>& regions, label_image& all) {
+  std::map<std::int32_t, int> labels;
+  std::map<std::string, std::set<std::size_t>> files;
+  for (const file_region& r : regions) {
+    ++labels[r.label];
+    files[r.name].insert(r.file);
+  }
+  const bool keep_labels = labels.size() == regions.size() && !files.contains("");
+  std::vector<std::int32_t> number{0};
+  for (const file_region& r : regions) {
+    number.push_back(keep_labels ? r.label : static_cast<std::int32_t>(number.size()));
+    all.values.push_back(number.back());
+    if (files.size() == 1 && r.name.empty()) continue;
+    all.names[number.back()] = r.name.empty()                 ? fmt::format("file {}", r.file + 1)
+                               : files.at(r.name).size() == 1 ? r.name
+                                                              : r.hemisphere + "_" + r.name;
+  }
+  for (std::int32_t& label : all.label) label = number[static_cast<std::size_t>(label)];
+  std::sort(all.values.begin(), all.values.end());
+}
+
+}  // namespace
 
 const option_table<surface_request>& surface_options() {
   using T = surface_request;
@@ -75,6 +123,7 @@ labelled_surface region_reader::read_labelled(const std::string& path, label_kin
     surface_values read = read_values_of(other->second, path, s.mesh.structure, s.mesh.vertices());
     name = printable(other->second);
     s.mesh.values = std::move(read.arrays.front().values);
+    if (s.mesh.structure.empty()) s.mesh.structure = read.structure;
     for (const surface_label& l : read.labels) s.names[l.key] = l.name;
   }
   const auto is_zero = [](float v) { return v == 0; };
@@ -107,6 +156,11 @@ label_image region_reader::read(const std::string& path, label_kind kind, nlohma
   return image;
 }
 
+bool region_reader::has_label_file(const std::string& path) const {
+  const auto file = values_of_.find(path);
+  return file != values_of_.end() && read_surface_values(file->second).is_label;
+}
+
 label_image region_reader::read_parcellation(const std::vector<std::string>& paths, const char* option,
                                              nlohmann::json& provenance) {
   if (paths.size() == 1) {
@@ -114,17 +168,24 @@ label_image region_reader::read_parcellation(const std::vector<std::string>& pat
     return read(paths.front(), label_kind::labels, input);
   }
   label_image all{paths.front() + ", ...", std::vector<std::int32_t>(grid_.voxel_count()), {}, {}, {}};
+  std::vector<file_region> regions;  // in the order of their numbers, from 1
   std::uint64_t shared = 0;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     nlohmann::json& input = provenance[fmt::format("{} {}", option, i + 1)] = fingerprint(paths[i]);
-    all.values.push_back(static_cast<std::int32_t>(i) + 1);
-    for (const std::uint64_t v : counted_voxels(read(paths[i], label_kind::mask, input), input)) {
+    const bool has_labels = has_label_file(paths[i]);
+    const label_image image = read(paths[i], has_labels ? label_kind::labels : label_kind::mask, input);
+    const auto before = static_cast<std::int32_t>(regions.size());
+    add_regions(image, i, has_labels, input.value("structure", std::to_string(i + 1)), regions);
+    for (const std::uint64_t v : counted_voxels(image, input)) {
       shared += all.label[v] != 0 ? 1 : 0;
-      if (all.label[v] == 0) all.label[v] = all.values.back();
+      if (all.label[v] != 0) continue;
+      const auto key = std::lower_bound(image.values.begin(), image.values.end(), image.label[v]);
+      all.label[v] = before + 1 + static_cast<std::int32_t>(key - image.values.begin());
     }
   }
   if (shared > 0)
     spdlog::info("--{}: {} in several files; they belong to the first of them", option, counted(shared, "voxel"));
+  number_regions(regions, all);
   count_voxels(all);
   return all;
 }
