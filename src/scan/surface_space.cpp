@@ -95,8 +95,8 @@ std::vector<std::uint8_t> find_active(const placed_surface& s) {
   return active;
 }
 
-surface_values read_values_of(const std::string& path, const std::string& surface, const std::string& structure,
-                              std::size_t vertices) {
+surface_values read_vertex_values(const std::string& path, const std::string& surface, const std::string& structure,
+                                  std::size_t vertices) {
   surface_values read = read_surface_values(path);
   const std::vector<float>& values = read.arrays.front().values;
   if (values.size() != vertices)
@@ -105,6 +105,13 @@ surface_values read_values_of(const std::string& path, const std::string& surfac
   if (!read.structure.empty() && !structure.empty() && read.structure != structure)
     refuse_data(fmt::format("--surface-values {}: is of {}, but {} is of {}", printable(path), read.structure,
                             printable(surface), structure));
+  return read;
+}
+
+surface_values read_values_of(const std::string& path, const std::string& surface, const std::string& structure,
+                              std::size_t vertices) {
+  surface_values read = read_vertex_values(path, surface, structure, vertices);
+  const std::vector<float>& values = read.arrays.front().values;
   if (std::all_of(values.begin(), values.end(), [](float v) { return v == 0; }))
     refuse_data(
         fmt::format("--surface-values {}: all values are 0, expected others at some vertices", printable(path)));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,8 +13,9 @@ namespace voxherd {
 /// Numbers of a surface's vertices that a result knows.
 struct vertex_map {
   std::string name, unit, meaning;
-  std::string none;           ///< what a vertex without a value is: "no seed"
-  std::vector<float> values;  ///< one per vertex; not a number: none
+  std::string none;                                ///< what a vertex without a value is: "no seed"
+  std::vector<float> values;                       ///< one per vertex; not a number: none
+  std::map<std::int32_t, std::string> names = {};  ///< of values that are labels
 };
 
 /// A surface among the masks of a run.

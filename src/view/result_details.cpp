@@ -9,6 +9,7 @@
 
 #include "core/failure.hpp"
 #include "src/export/fibres.hpp"
+#include "src/scan/grid_space.hpp"
 #include "src/show/analysis_views.hpp"
 #include "src/view/answers.hpp"
 #include "src/view/streamlines.hpp"
@@ -26,18 +27,33 @@ using nlohmann::json;
 
 bool has_voxel_panel(const result_reader& r) { return *find_views(r).viewer.voxel_kind != 0; }
 
+json describe_map(const vertex_map& m) {
+  json j{{"name", m.name}, {"unit", m.unit}, {"meaning", m.meaning}, {"none", m.none}};
+  for (const auto& [label, name] : m.names) j["names"][std::to_string(label)] = name;
+  return j;
+}
+
 /// Name, number of vertices and maps of each surface, or why it cannot be shown. Null without surfaces.
 json describe_surfaces(const std::vector<shown_surface>& surfaces) {
   if (surfaces.empty()) return nullptr;
   json list = json::array();
   for (const shown_surface& s : surfaces) {
     json maps = json::array();
-    for (const vertex_map& m : s.maps)
-      maps.push_back({{"name", m.name}, {"unit", m.unit}, {"meaning", m.meaning}, {"none", m.none}});
+    for (const vertex_map& m : s.maps) maps.push_back(describe_map(m));
     list.push_back(
         {{"name", s.name}, {"why_not", s.why_not}, {"vertices", s.mesh.points_mm.size()}, {"maps", std::move(maps)}});
   }
   return list;
+}
+
+std::vector<std::uint64_t> voxels_of(const surface& mesh, const image_grid& grid) {
+  const grid_space space(grid);
+  std::vector<std::uint64_t> voxels;
+  for (const auto& [x, y, z] : mesh.points_mm)
+    if (const auto voxel =
+            find_voxel(grid, space.to_index({static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)})))
+      voxels.push_back(*voxel);
+  return voxels;
 }
 
 /// `place`: "N" for the mesh of a surface, a block with points (mm) and triangles; "N/K" for its map K, a block with
@@ -68,16 +84,15 @@ std::string send_surface(const std::vector<shown_surface>& surfaces, std::string
 
 result_details::result_details(const shown_data& data, const page_grid& grid, const label_image* regions,
                                const std::map<std::int32_t, std::string>& names, ray_panel* rays)
-    : data_(data), grid_(grid), rays_(rays) {
+    : data_(data), grid_(grid), rays_(rays), surfaces_(data.read_surfaces()) {
   const result_reader* r = data.result();
-  if (r == nullptr) return;
-  if (has_streamlines(*r)) fibres_.emplace(*r, regions, names);
-  if (const auto read = find_views(*r).viewer.read_surfaces) surfaces_ = read(*r);
+  if (r != nullptr && has_streamlines(*r)) fibres_.emplace(*r, regions, names);
 }
 
 json result_details::describe() const {
   const result_reader* r = data_.result();
-  if (r == nullptr) return {{"voxel", ""}, {"matrices", nullptr}, {"streamlines", nullptr}, {"surfaces", nullptr}};
+  if (r == nullptr)
+    return {{"voxel", ""}, {"matrices", nullptr}, {"streamlines", nullptr}, {"surfaces", describe_surfaces(surfaces_)}};
   json j{{"voxel", find_views(*r).viewer.voxel_kind},
          {"matrices", describe_matrices(*r)},
          {"streamlines", describe_streamlines(*r)},
@@ -90,6 +105,7 @@ json result_details::describe() const {
 
 std::array<std::uint64_t, 3> result_details::first_place() const {
   const result_reader* r = data_.result();
+  if (!data_.has_image()) return grid_.middle_of(voxels_of(surfaces_.front().mesh, data_.grid()));
   if (r == nullptr || !has_voxel_panel(*r)) return grid_.middle_of({});
   return grid_.middle_of(r->item_voxels());
 }
@@ -133,8 +149,6 @@ std::optional<http_answer> result_details::answer_get(const std::string& target)
     return describe_voxel(number_after(target, voxel_address, voxels));
   if (target.starts_with(matrix_address))
     return binary_answer(send_matrix(r, number_after(target, matrix_address, max_matrix_regions)));
-  if (target.starts_with(surface_address))
-    return binary_answer(send_surface(surfaces_, std::string_view(target).substr(surface_address.size())));
   if (!fibres_) return std::nullopt;
   if (target.starts_with(streamline_address))
     return binary_answer(
@@ -146,6 +160,8 @@ std::optional<http_answer> result_details::answer_get(const std::string& target)
 }
 
 std::optional<http_answer> result_details::answer(const http_request& request) {
+  if (request.method == "GET" && request.target.starts_with(surface_address))
+    return binary_answer(send_surface(surfaces_, std::string_view(request.target).substr(surface_address.size())));
   if (data_.result() == nullptr) return std::nullopt;
   return request.method == "GET" ? answer_get(request.target) : answer_post(request);
 }
