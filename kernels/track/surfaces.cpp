@@ -24,6 +24,10 @@ class triangle_test {
     for (std::size_t i = 0; i < 3; ++i)
       for (std::size_t d = 0; d < 3; ++d)
         corner_[i][d] = static_cast<double>(vertices[3 * std::size_t{t.corner[i]} + d]);
+    for (std::size_t d = 0; d < 3; ++d) {
+      lowest_[d] = std::min({corner_[0][d], corner_[1][d], corner_[2][d]});
+      highest_[d] = std::max({corner_[0][d], corner_[1][d], corner_[2][d]});
+    }
     std::array<point, 3> edge{};
     for (std::size_t i = 0; i < 3; ++i)
       for (std::size_t d = 0; d < 3; ++d) edge[i][d] = corner_[(i + 1) % 3][d] - corner_[i][d];
@@ -36,24 +40,24 @@ class triangle_test {
       }
   }
 
-  /// Whether it touches the cube with this centre. `half`: half of its edge.
+  /// Whether it touches the cube with this centre, which its box overlaps. `half`: half of the cube's edge.
   bool touches(const point& centre, double half) const {
-    for (std::size_t d = 0; d < 3; ++d)
-      if (lowest(d) > centre[d] + half || highest(d) < centre[d] - half) return false;
     return std::all_of(shadows_.begin(), shadows_.end(), [&](const shadow& s) {
       const double middle = dot(s.axis, centre), reach = half * s.reach;
       return s.low <= middle + reach && s.high >= middle - reach;
     });
   }
 
-  double lowest(std::size_t d) const { return std::min({corner_[0][d], corner_[1][d], corner_[2][d]}); }
-  double highest(std::size_t d) const { return std::max({corner_[0][d], corner_[1][d], corner_[2][d]}); }
+  /// Its box.
+  double lowest(std::size_t d) const { return lowest_[d]; }
+  double highest(std::size_t d) const { return highest_[d]; }
 
  private:
-  /// On an axis, and half the length of that of a cube with an edge of 2.
+  /// The projection on an axis.
   struct shadow {
     point axis;
-    double low, high, reach;
+    double low, high;  ///< of the triangle
+    double reach;      ///< half the length of that of a cube with an edge of 2
   };
 
   void add(const point& axis) {
@@ -63,18 +67,28 @@ class triangle_test {
   }
 
   std::array<point, 3> corner_{};
+  point lowest_{}, highest_{};
   std::array<shadow, 10> shadows_{};
   std::size_t used_ = 0;
 };
 
 /// The cubes of a voxel that a triangle touches, one bit each.
 std::uint64_t find_cubes(const triangle_test& triangle, const point& voxel, double margin) {
-  std::uint64_t cubes = 0;
-  for (unsigned cube = 0; cube < 64; ++cube) {
-    point centre{};
-    for (unsigned d = 0; d < 3; ++d) centre[d] = voxel[d] + 0.25 * (cube >> 2 * d & 3u) - 0.375;
-    if (triangle.touches(centre, 0.125 + margin)) cubes |= std::uint64_t{1} << cube;
+  const double half = 0.125 + margin;
+  std::array<std::array<double, 4>, 3> centre{};
+  std::array<unsigned, 3> first{}, end{};  // of the cubes that the triangle's box overlaps, along each axis
+  for (std::size_t d = 0; d < 3; ++d) {
+    for (unsigned i = 0; i < 4; ++i) centre[d][i] = voxel[d] + 0.25 * i - 0.375;
+    while (first[d] < 4 && triangle.lowest(d) > centre[d][first[d]] + half) ++first[d];
+    end[d] = first[d];
+    while (end[d] < 4 && triangle.highest(d) >= centre[d][end[d]] - half) ++end[d];
   }
+  std::uint64_t cubes = 0;
+  for (unsigned z = first[2]; z < end[2]; ++z)
+    for (unsigned y = first[1]; y < end[1]; ++y)
+      for (unsigned x = first[0]; x < end[0]; ++x)
+        if (triangle.touches({centre[0][x], centre[1][y], centre[2][z]}, half))
+          cubes |= std::uint64_t{1} << (16 * z + 4 * y + x);
   return cubes;
 }
 

@@ -60,7 +60,7 @@ class label_sampler {
 
 }  // namespace
 
-std::int32_t most_frequent(std::vector<std::int32_t>& samples) {
+std::int32_t find_most_frequent(std::vector<std::int32_t>& samples) {
   std::sort(samples.begin(), samples.end());
   std::int32_t best = 0;
   std::size_t best_count = 0;
@@ -110,21 +110,31 @@ std::vector<std::int32_t> look_up(const std::vector<std::int32_t>& labels, const
     }
     if (samples.empty()) continue;
     mostly_none += 2 * samples.size() < offsets.size() ? 1 : 0;
-    found[v] = most_frequent(samples);
+    found[v] = find_most_frequent(samples);
   }
   return found;
 }
 
-namespace {
-
-std::int32_t to_label(float value, label_kind kind, std::uint64_t voxel, const std::string& name) {
+std::int32_t to_label(float value, label_kind kind, const std::string& name, const char* place, std::uint64_t number) {
   if (!std::isfinite(value) || value <= 0) return 0;
   if (kind == label_kind::mask) return 1;
   if (value > static_cast<float>(largest_label) || value != std::floor(value))
-    refuse_data(fmt::format("{}: voxel {} is {}, expected a parcellation of integers up to {}", name, voxel, value,
+    refuse_data(fmt::format("{}: {} {} is {}, expected a parcellation of integers up to {}", name, place, number, value,
                             largest_label));
   return static_cast<std::int32_t>(value);
 }
+
+std::vector<std::int32_t> list_labels(const std::vector<std::int32_t>& labels) {
+  if (labels.empty()) return {};
+  std::vector<std::uint8_t> is_used(static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1);
+  for (const std::int32_t l : labels) is_used[static_cast<std::size_t>(l)] = 1;
+  std::vector<std::int32_t> values;
+  for (std::size_t l = 1; l < is_used.size(); ++l)
+    if (is_used[l] != 0) values.push_back(static_cast<std::int32_t>(l));
+  return values;
+}
+
+namespace {
 
 bool has_no_orientation(const nifti_header& h) {
   return h.geometry.at("qform_code") == 0 && h.geometry.at("sform_code") == 0;
@@ -165,16 +175,6 @@ std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_
   return found;
 }
 
-/// The labels above 0, increasing.
-std::vector<std::int32_t> list_values(const std::vector<std::int32_t>& labels) {
-  std::vector<std::uint8_t> is_used(static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1);
-  for (const std::int32_t l : labels) is_used[static_cast<std::size_t>(l)] = 1;
-  std::vector<std::int32_t> values;
-  for (std::size_t l = 1; l < is_used.size(); ++l)
-    if (is_used[l] != 0) values.push_back(static_cast<std::int32_t>(l));
-  return values;
-}
-
 /// The labels of an image, converted in pieces that stay in the cache.
 std::vector<std::int32_t> read_file(const nifti_header& header, label_kind kind) {
   constexpr std::size_t piece = 1 << 14;
@@ -185,7 +185,7 @@ std::vector<std::int32_t> read_file(const nifti_header& header, label_kind kind)
   for (std::size_t first = 0; first < labels.size(); first += piece) {
     const std::size_t count = std::min(piece, labels.size() - first);
     reader.read(0, first, count, values.data());
-    for (std::size_t i = 0; i < count; ++i) labels[first + i] = to_label(values[i], kind, first + i, name);
+    for (std::size_t i = 0; i < count; ++i) labels[first + i] = to_label(values[i], kind, name, "voxel", first + i);
   }
   log_bytes_after(header, reader.check_end());
   return labels;
@@ -248,7 +248,7 @@ label_image read_labels(const std::string& path, const image_grid& grid, label_k
   std::vector<std::int32_t> labels = read_file(header, kind);
   label_image image;
   image.path = path;
-  image.values = list_values(labels);
+  image.values = list_labels(labels);
   if (image.values.empty())
     refuse_data(fmt::format("{}: 0 of {} voxels are above 0, expected at least one", printable(path), labels.size()));
   image.label = on_grid(std::move(labels), header, grid);

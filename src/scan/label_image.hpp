@@ -25,7 +25,7 @@ std::vector<std::int32_t> look_up(const std::vector<std::int32_t>& labels, const
 inline constexpr std::int32_t largest_label = 1 << 24;
 
 /// Sorts labels and returns the most frequent one, the smallest in a tie; 0 if there are none.
-std::int32_t most_frequent(std::vector<std::int32_t>& labels);
+std::int32_t find_most_frequent(std::vector<std::int32_t>& labels);
 
 /// A parcellation or mask resampled to an image's grid.
 struct label_image {
@@ -49,6 +49,13 @@ enum class label_kind {
   mask,    ///< any value above 0 is inside: labels 0 and 1
   labels,  ///< integers; values below 0, NaN and infinity count as no label
 };
+
+/// The label of a value of file `name`. Throws failure (bad_data): a parcellation's is not an integer or too large, at
+/// `place` ("voxel", "vertex") `number`.
+std::int32_t to_label(float value, label_kind kind, const std::string& name, const char* place, std::uint64_t number);
+
+/// The labels above 0, increasing, each once.
+std::vector<std::int32_t> list_labels(const std::vector<std::int32_t>& labels);
 
 /// Reads a label image on one rank. An image on another grid is resampled by world coordinates: each voxel is sampled
 /// at enough points to cover the file's resolution (only its centre if the file is coarser) and gets the most frequent

@@ -4,7 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cmath>
+#include <map>
+#include <set>
 
 #include "core/failure.hpp"
 #include "core/text.hpp"
@@ -16,25 +17,46 @@ namespace voxherd {
 
 namespace {
 
-/// Labels of vertices, as read_labels() has those of voxels.
-std::vector<std::int32_t> to_labels(const std::vector<float>& values, const std::string& name) {
-  std::vector<std::int32_t> labels(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const float value = values[i];
-    if (!(value > 0) || !std::isfinite(value)) continue;
-    if (value > static_cast<float>(largest_label) || value != std::floor(value))
-      refuse_data(fmt::format("{}: the value of vertex {} is {}, expected labels: integers up to {}", name, i, value,
-                              largest_label));
-    labels[i] = static_cast<std::int32_t>(value);
-  }
-  return labels;
+/// A region of one of several files.
+struct file_region {
+  std::size_t file;
+  std::int32_t label;      ///< in the file
+  std::string name;        ///< in the file's table; "" for a mask
+  std::string hemisphere;  ///< the file's structure, else its number
+};
+
+void add_regions(const label_image& image, std::size_t file, bool has_labels, const std::string& hemisphere,
+                 std::vector<file_region>& regions) {
+  const std::vector<std::string> names = names_of(image.values, image.names);
+  for (std::size_t i = 0; i < image.values.size(); ++i)
+    regions.push_back({file, image.values[i],
+                       !has_labels                         ? ""
+                       : names.empty() || names[i].empty() ? std::to_string(image.values[i])
+                                                           : names[i],
+                       hemisphere});
 }
 
-std::vector<std::int32_t> list_labels(std::vector<std::int32_t> labels) {
-  std::sort(labels.begin(), labels.end());
-  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-  if (!labels.empty() && labels.front() == 0) labels.erase(labels.begin());
-  return labels;
+/// Regions have the labels of their files if these are all different, else their numbers; if some have names, all do.
+/// Names that several files have are different regions, as `export --parcels` has them: CORTEX_LEFT_V1.
+void number_regions(const std::vector<file_region>& regions, label_image& all) {
+  std::map<std::int32_t, int> labels;
+  std::map<std::string, std::set<std::size_t>> files;
+  for (const file_region& r : regions) {
+    ++labels[r.label];
+    files[r.name].insert(r.file);
+  }
+  const bool keep_labels = labels.size() == regions.size() && !files.contains("");
+  std::vector<std::int32_t> number{0};
+  for (const file_region& r : regions) {
+    number.push_back(keep_labels ? r.label : static_cast<std::int32_t>(number.size()));
+    all.values.push_back(number.back());
+    if (files.size() == 1 && r.name.empty()) continue;
+    all.names[number.back()] = r.name.empty()                 ? fmt::format("file {}", r.file + 1)
+                               : files.at(r.name).size() == 1 ? r.name
+                                                              : r.hemisphere + "_" + r.name;
+  }
+  for (std::int32_t& label : all.label) label = number[static_cast<std::size_t>(label)];
+  std::sort(all.values.begin(), all.values.end());
 }
 
 }  // namespace
@@ -44,8 +66,7 @@ const option_table<surface_request>& surface_options() {
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .group("Regions", {
-      {"mesh-space", &T::meshes, {{"caret", mesh_space::caret}, {"freesurfer", mesh_space::freesurfer},
-                                  {"first", mesh_space::first}, {"vox", mesh_space::vox}},
+      {"mesh-space", &T::meshes, mesh_space_words,
        {.text = "coordinates of surfaces: mm of the world (caret), or another of FSL's --meshspace", .standard = "caret",
         .stored = always, .paper = true}},
       {"surface-values", &T::values, text_kind::file,
@@ -69,7 +90,7 @@ std::vector<std::int32_t> label_touched_voxels(const labelled_surface& s, const 
     for (std::uint32_t i = cells.begin[v]; i < cells.begin[v + 1]; ++i)
       for (const std::uint32_t corner : triangles[cells.triangles[i].number].corner)
         if (s.label[corner] != 0) samples.push_back(s.label[corner]);
-    found[v] = most_frequent(samples);
+    found[v] = find_most_frequent(samples);
   }
   return found;
 }
@@ -102,11 +123,13 @@ labelled_surface region_reader::read_labelled(const std::string& path, label_kin
     surface_values read = read_values_of(other->second, path, s.mesh.structure, s.mesh.vertices());
     name = printable(other->second);
     s.mesh.values = std::move(read.arrays.front().values);
+    if (s.mesh.structure.empty()) s.mesh.structure = read.structure;
     for (const surface_label& l : read.labels) s.names[l.key] = l.name;
   }
   const auto is_zero = [](float v) { return v == 0; };
   if (kind == label_kind::labels && !std::all_of(s.mesh.values.begin(), s.mesh.values.end(), is_zero)) {
-    s.label = to_labels(s.mesh.values, name);
+    for (std::size_t i = 0; i < s.mesh.values.size(); ++i)
+      s.label.push_back(to_label(s.mesh.values[i], kind, name, "vertex", i));
   } else {
     const std::vector<std::uint8_t> active = find_active(s.mesh);
     s.label.assign(active.begin(), active.end());
@@ -133,6 +156,11 @@ label_image region_reader::read(const std::string& path, label_kind kind, nlohma
   return image;
 }
 
+bool region_reader::has_label_file(const std::string& path) const {
+  const auto file = values_of_.find(path);
+  return file != values_of_.end() && read_surface_values(file->second).is_label;
+}
+
 label_image region_reader::read_parcellation(const std::vector<std::string>& paths, const char* option,
                                              nlohmann::json& provenance) {
   if (paths.size() == 1) {
@@ -140,17 +168,24 @@ label_image region_reader::read_parcellation(const std::vector<std::string>& pat
     return read(paths.front(), label_kind::labels, input);
   }
   label_image all{paths.front() + ", ...", std::vector<std::int32_t>(grid_.voxel_count()), {}, {}, {}};
+  std::vector<file_region> regions;  // in the order of their numbers, from 1
   std::uint64_t shared = 0;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     nlohmann::json& input = provenance[fmt::format("{} {}", option, i + 1)] = fingerprint(paths[i]);
-    all.values.push_back(static_cast<std::int32_t>(i) + 1);
-    for (const std::uint64_t v : counted_voxels(read(paths[i], label_kind::mask, input), input)) {
+    const bool has_labels = has_label_file(paths[i]);
+    const label_image image = read(paths[i], has_labels ? label_kind::labels : label_kind::mask, input);
+    const auto before = static_cast<std::int32_t>(regions.size());
+    add_regions(image, i, has_labels, input.value("structure", std::to_string(i + 1)), regions);
+    for (const std::uint64_t v : counted_voxels(image, input)) {
       shared += all.label[v] != 0 ? 1 : 0;
-      if (all.label[v] == 0) all.label[v] = all.values.back();
+      if (all.label[v] != 0) continue;
+      const auto key = std::lower_bound(image.values.begin(), image.values.end(), image.label[v]);
+      all.label[v] = before + 1 + static_cast<std::int32_t>(key - image.values.begin());
     }
   }
   if (shared > 0)
     spdlog::info("--{}: {} in several files; they belong to the first of them", option, counted(shared, "voxel"));
+  number_regions(regions, all);
   count_voxels(all);
   return all;
 }

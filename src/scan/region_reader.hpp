@@ -46,8 +46,9 @@ class region_reader {
   /// A surface becomes the voxels that it touches. Adds numbers of vertices to the description of the input. Throws
   /// failure (missing_input, bad_data).
   label_image read(const std::string& path, label_kind kind, nlohmann::json& input);
-  /// Several files: file number i is region i + 1, and a voxel of several of them belongs to the first one. One file:
-  /// its labels. Adds the files to `provenance` under the option's name.
+  /// One file: its labels. Several files: each is a region, or each of its labels, if it is a surface with a .label.gii
+  /// file among --surface-values; a voxel of several files belongs to the first one. Adds the files to `provenance`
+  /// under the option's name.
   label_image read_parcellation(const std::vector<std::string>& paths, const char* option, nlohmann::json& provenance);
 
   /// The index coordinates, in the image's file, of a surface's vertices with one of some labels (empty: any), and
@@ -60,6 +61,7 @@ class region_reader {
   std::optional<mesh_space> used_meshes() const;
 
  private:
+  bool has_label_file(const std::string& path) const;
   labelled_surface read_labelled(const std::string& path, label_kind kind, nlohmann::json& input);
 
   surface_request request_;

@@ -37,16 +37,15 @@ voxel_map map_from_mesh(mesh_space meshes, const fsl_grid& grid) {
 }  // namespace
 
 const char* mesh_space_name(mesh_space meshes) {
-  switch (meshes) {
-    case mesh_space::freesurfer:
-      return "freesurfer";
-    case mesh_space::first:
-      return "first";
-    case mesh_space::vox:
-      return "vox";
-    default:
-      return "caret";
-  }
+  for (const auto& [name, space] : mesh_space_words)
+    if (space == meshes) return name;
+  return "";
+}
+
+mesh_space find_mesh_space(const std::string& name) {
+  for (const auto& [word, space] : mesh_space_words)
+    if (word == name) return space;
+  return mesh_space::caret;
 }
 
 bool is_surface_mask(const std::string& path) { return !is_nifti_name(path) && is_surface_file(path); }
@@ -96,8 +95,8 @@ std::vector<std::uint8_t> find_active(const placed_surface& s) {
   return active;
 }
 
-surface_values read_values_of(const std::string& path, const std::string& surface, const std::string& structure,
-                              std::size_t vertices) {
+surface_values read_vertex_values(const std::string& path, const std::string& surface, const std::string& structure,
+                                  std::size_t vertices) {
   surface_values read = read_surface_values(path);
   const std::vector<float>& values = read.arrays.front().values;
   if (values.size() != vertices)
@@ -106,8 +105,16 @@ surface_values read_values_of(const std::string& path, const std::string& surfac
   if (!read.structure.empty() && !structure.empty() && read.structure != structure)
     refuse_data(fmt::format("--surface-values {}: is of {}, but {} is of {}", printable(path), read.structure,
                             printable(surface), structure));
+  return read;
+}
+
+surface_values read_values_of(const std::string& path, const std::string& surface, const std::string& structure,
+                              std::size_t vertices) {
+  surface_values read = read_vertex_values(path, surface, structure, vertices);
+  const std::vector<float>& values = read.arrays.front().values;
   if (std::all_of(values.begin(), values.end(), [](float v) { return v == 0; }))
-    refuse_data(fmt::format("--surface-values {}: all values are 0, expected others at the seeds", printable(path)));
+    refuse_data(
+        fmt::format("--surface-values {}: all values are 0, expected others at some vertices", printable(path)));
   return read;
 }
 

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/io/surfaces/surfaces.hpp"
@@ -19,8 +21,16 @@ enum class mesh_space {
   vox,         ///< voxels of FSL's storage
 };
 
-/// FSL's name.
+/// FSL's names.
+inline constexpr std::initializer_list<std::pair<const char*, mesh_space>> mesh_space_words{
+    {"caret", mesh_space::caret},
+    {"freesurfer", mesh_space::freesurfer},
+    {"first", mesh_space::first},
+    {"vox", mesh_space::vox}};
+
 const char* mesh_space_name(mesh_space meshes);
+/// caret for any other name.
+mesh_space find_mesh_space(const std::string& name);
 
 /// Whether a mask is a surface. False for an image.
 bool is_surface_mask(const std::string& path);
@@ -46,8 +56,11 @@ void move_to_world(surface& mesh, mesh_space meshes, const fsl_grid& grid);
 /// One per vertex: 1 where a value is not 0. Values that are all zero or nowhere zero choose no vertices, as in FSL.
 std::vector<std::uint8_t> find_active(const placed_surface& s);
 
-/// The values of a file of --surface-values for a surface: its first array. Throws failure (missing_input, bad_data):
-/// they are those of another surface, or all 0.
+/// A file of --surface-values for a surface. Throws failure (missing_input, bad_data): the values are those of another
+/// surface.
+surface_values read_vertex_values(const std::string& path, const std::string& surface, const std::string& structure,
+                                  std::size_t vertices);
+/// The same where the first array chooses vertices. Throws failure (bad_data) if it is all 0.
 surface_values read_values_of(const std::string& path, const std::string& surface, const std::string& structure,
                               std::size_t vertices);
 

@@ -115,6 +115,7 @@ json api::describe() const {
   j["colours"] = describe_colours();
   j["grid"] = {{"size", g.size}, {"affine", g.voxel_to_world}, {"voxel_mm", g.voxel_size_mm}};
   j["grid"]["is_made_up"] = report::is_made_up(data_.grid());
+  j["grid"]["has_image"] = data_.has_image();
   j["grid"]["first_place"] = details_.first_place();
   j["overlay"] = data_.find_overlay();
   j["maps"] = json::array();

@@ -19,7 +19,7 @@ namespace voxherd::view {
 namespace {
 
 /// Both parts of a path lead from its voxel to an end: the first one is reversed.
-void append(std::span<const float> to_from, std::span<const float> to_to, fibre_set& f) {
+void append_fibres(std::span<const float> to_from, std::span<const float> to_to, fibre_set& f) {
   for (std::size_t p = to_from.size() / 3; p > 0; --p)
     f.position_mm.insert(f.position_mm.end(), to_from.begin() + static_cast<std::ptrdiff_t>(3 * (p - 1)),
                          to_from.begin() + static_cast<std::ptrdiff_t>(3 * p));
@@ -42,7 +42,7 @@ fibre_set trace_through(const connect::solver& solver, const std::vector<planned
   };
   fibre_set f;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    append(part(2 * i), part(2 * i + 1), f);
+    append_fibres(part(2 * i), part(2 * i + 1), f);
     f.cost.push_back(paths[i].cost);
   }
   return f;

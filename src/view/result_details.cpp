@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
 #include "core/failure.hpp"
 #include "src/export/fibres.hpp"
+#include "src/scan/grid_space.hpp"
 #include "src/show/analysis_views.hpp"
 #include "src/view/answers.hpp"
 #include "src/view/streamlines.hpp"
@@ -21,26 +23,80 @@ constexpr std::string_view voxel_address = "/api/voxel/", matrix_address = "/api
                            traced_address = "/api/traced/", choice_address = "/api/streamlines",
                            trx_address = "/api/streamlines/trx", surface_address = "/api/surface/";
 
+using nlohmann::json;
+
 bool has_voxel_panel(const result_reader& r) { return *find_views(r).viewer.voxel_kind != 0; }
+
+json describe_map(const vertex_map& m) {
+  json j{{"name", m.name}, {"unit", m.unit}, {"meaning", m.meaning}, {"none", m.none}};
+  for (const auto& [label, name] : m.names) j["names"][std::to_string(label)] = name;
+  return j;
+}
+
+/// Name, number of vertices and maps of each surface, or why it cannot be shown. Null without surfaces.
+json describe_surfaces(const std::vector<shown_surface>& surfaces) {
+  if (surfaces.empty()) return nullptr;
+  json list = json::array();
+  for (const shown_surface& s : surfaces) {
+    json maps = json::array();
+    for (const vertex_map& m : s.maps) maps.push_back(describe_map(m));
+    list.push_back(
+        {{"name", s.name}, {"why_not", s.why_not}, {"vertices", s.mesh.points_mm.size()}, {"maps", std::move(maps)}});
+  }
+  return list;
+}
+
+std::vector<std::uint64_t> voxels_of(const surface& mesh, const image_grid& grid) {
+  const grid_space space(grid);
+  std::vector<std::uint64_t> voxels;
+  for (const auto& [x, y, z] : mesh.points_mm)
+    if (const auto voxel =
+            find_voxel(grid, space.to_index({static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)})))
+      voxels.push_back(*voxel);
+  return voxels;
+}
+
+/// `place`: "N" for the mesh of a surface, a block with points (mm) and triangles; "N/K" for its map K, a block with
+/// one number per vertex, not a number where there is none. Throws failure (usage) if there is none.
+std::string send_surface(const std::vector<shown_surface>& surfaces, std::string_view place) {
+  const std::size_t slash = std::min(place.find('/'), place.size());
+  const auto number = find_number(place.substr(0, slash), surfaces.size());
+  if (!number || !surfaces[*number].why_not.empty()) throw failure(exit_status::usage, "there is no such surface");
+  const shown_surface& s = surfaces[*number];
+  if (slash < place.size()) {
+    const auto map = find_number(place.substr(slash + 1), s.maps.size());
+    if (!map) throw failure(exit_status::usage, "the surface has no such map");
+    std::string block = begin_block({{"vertices", s.mesh.points_mm.size()}});
+    append(block, s.maps[*map].values);
+    return block;
+  }
+  std::string block = begin_block({{"vertices", s.mesh.points_mm.size()}, {"triangles", s.mesh.triangles.size()}});
+  std::vector<float> points;
+  for (const auto& p : s.mesh.points_mm) points.insert(points.end(), p.begin(), p.end());
+  append(block, points);
+  std::vector<std::uint32_t> corners;
+  for (const auto& t : s.mesh.triangles) corners.insert(corners.end(), t.begin(), t.end());
+  append(block, corners);
+  return block;
+}
 
 }  // namespace
 
 result_details::result_details(const shown_data& data, const page_grid& grid, const label_image* regions,
                                const std::map<std::int32_t, std::string>& names, ray_panel* rays)
-    : data_(data), grid_(grid), rays_(rays) {
+    : data_(data), grid_(grid), rays_(rays), surfaces_(data.read_surfaces()) {
   const result_reader* r = data.result();
-  if (r == nullptr) return;
-  if (has_streamlines(*r)) fibres_.emplace(*r, regions, names);
-  if (const auto read = find_views(*r).viewer.read_surfaces) surfaces_ = read(*r);
+  if (r != nullptr && has_streamlines(*r)) fibres_.emplace(*r, regions, names);
 }
 
-nlohmann::json result_details::describe() const {
+json result_details::describe() const {
   const result_reader* r = data_.result();
-  if (r == nullptr) return {{"voxel", ""}, {"matrices", nullptr}, {"streamlines", nullptr}, {"surfaces", nullptr}};
-  nlohmann::json j{{"voxel", find_views(*r).viewer.voxel_kind},
-                   {"matrices", describe_matrices(*r)},
-                   {"streamlines", describe_streamlines(*r)},
-                   {"surfaces", describe_surfaces(surfaces_)}};
+  if (r == nullptr)
+    return {{"voxel", ""}, {"matrices", nullptr}, {"streamlines", nullptr}, {"surfaces", describe_surfaces(surfaces_)}};
+  json j{{"voxel", find_views(*r).viewer.voxel_kind},
+         {"matrices", describe_matrices(*r)},
+         {"streamlines", describe_streamlines(*r)},
+         {"surfaces", describe_surfaces(surfaces_)}};
   if (!fibres_) return j;
   j["streamlines"]["groupings"] = describe_groupings(fibres_->groupings());
   j["streamlines"]["can_trace"] = rays_ != nullptr;
@@ -49,6 +105,7 @@ nlohmann::json result_details::describe() const {
 
 std::array<std::uint64_t, 3> result_details::first_place() const {
   const result_reader* r = data_.result();
+  if (!data_.has_image()) return grid_.middle_of(voxels_of(surfaces_.front().mesh, data_.grid()));
   if (r == nullptr || !has_voxel_panel(*r)) return grid_.middle_of({});
   return grid_.middle_of(r->item_voxels());
 }
@@ -92,8 +149,6 @@ std::optional<http_answer> result_details::answer_get(const std::string& target)
     return describe_voxel(number_after(target, voxel_address, voxels));
   if (target.starts_with(matrix_address))
     return binary_answer(send_matrix(r, number_after(target, matrix_address, max_matrix_regions)));
-  if (target.starts_with(surface_address))
-    return binary_answer(send_surface(surfaces_, std::string_view(target).substr(surface_address.size())));
   if (!fibres_) return std::nullopt;
   if (target.starts_with(streamline_address))
     return binary_answer(
@@ -105,13 +160,13 @@ std::optional<http_answer> result_details::answer_get(const std::string& target)
 }
 
 std::optional<http_answer> result_details::answer(const http_request& request) {
+  if (request.method == "GET" && request.target.starts_with(surface_address))
+    return binary_answer(send_surface(surfaces_, std::string_view(request.target).substr(surface_address.size())));
   if (data_.result() == nullptr) return std::nullopt;
   return request.method == "GET" ? answer_get(request.target) : answer_post(request);
 }
 
 namespace {
-
-using nlohmann::json;
 
 std::vector<std::int32_t> find_labels(const result_reader& r) {
   std::vector<std::int32_t> labels;

@@ -9,21 +9,21 @@
 #include <string>
 
 #include "mpi/result/result_reader.hpp"
+#include "src/show/surfaces.hpp"
 #include "src/view/answers.hpp"
 #include "src/view/fibre_choice.hpp"
 #include "src/view/page_grid.hpp"
 #include "src/view/shown_data.hpp"
-#include "src/view/surfaces.hpp"
 
 namespace voxherd::view {
 
-/// Answers about a result besides its maps:
+/// Answers about a result besides its maps, and about a surface:
 ///   /api/voxel/N         JSON: curve and fit, or signal and orientations, of a voxel of the page
 ///   /api/matrix/N        block: a matrix of the connectome
 ///   /api/streamlines/N   block: up to N of the result's fibres, evenly spread
 ///   /api/streamlines     POST of a fibre_choice; block: those that pass, evenly spread
 ///   /api/streamlines/trx POST of a fibre_choice; TRX: all that pass
-///   /api/surface/N       block: a surface among the result's inputs; N/K: its map K
+///   /api/surface/N       block: the surface, or one among the result's inputs; N/K: its map K
 ///   /api/rays/N          block: the fibres that start in a voxel of the page
 ///   /api/traced/N        block: all rays of the run's seeds there, traced again
 class result_details {
@@ -34,7 +34,8 @@ class result_details {
 
   /// What the result contains, for the page to choose its panels.
   nlohmann::json describe() const;
-  /// x, y, z on the page: in the middle, inside the mask if there is a panel of the voxel under the crosshair.
+  /// x, y, z on the page: in the middle, inside the mask if there is a panel of the voxel under the crosshair; of a
+  /// surface alone, at a vertex.
   std::array<std::uint64_t, 3> first_place() const;
   /// Nothing for another address. Throws failure.
   std::optional<http_answer> answer(const http_request& request);

@@ -8,9 +8,11 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/image_checks.hpp"
+#include "src/scan/surface_space.hpp"
 #include "src/show/analysis_views.hpp"
 #include "src/show/anatomy.hpp"
 #include "src/show/chart.hpp"
+#include "src/view/lone_surface.hpp"
 #include "src/view/streamlines.hpp"
 
 namespace voxherd::view {
@@ -73,17 +75,26 @@ connect_request find_beside(const std::string& path) {
 
 }  // namespace
 
-shown_data::shown_data(const std::string& path) : path_(path) {
+shown_data::shown_data(const std::string& path, const std::vector<std::string>& surface_values) : path_(path) {
+  if (is_surface_mask(path)) {
+    surface_ = read_lone_surface(path, surface_values);
+    grid_ = grid_around(surface_->mesh);
+    maps_.push_back({"no image", "", "", "", 1, 0});
+    return;
+  }
+  if (!surface_values.empty())
+    throw failure(exit_status::usage,
+                  fmt::format("--surface-values has no use here: {} is not a surface", printable(path)));
   if (is_nifti_name(path)) {
     image_ = read_nifti_header(path);
+    grid_ = image_->grid;
     list_volumes();
   } else {
     result_ = std::make_unique<result_reader>(path);
+    grid_ = result_->grid();
     list_outputs();
   }
 }
-
-const image_grid& shown_data::grid() const { return result_ ? result_->grid() : image_->grid; }
 
 std::string shown_data::analysis() const { return result_ ? result_->analysis_name() : ""; }
 
@@ -124,6 +135,7 @@ std::string shown_data::find_overlay() const {
 
 std::vector<float> shown_data::read(const shown_map& map) const {
   if (map.name == series_mean) return read_anatomy();
+  if (surface_) return std::vector<float>(grid_.voxel_count());
   if (map.output.empty()) return image_ ? read_volume(*image_, map.component) : count_streamlines(*result_);
   const std::vector<float> all = result_->read_map(map.output);
   if (map.components == 1) return all;
@@ -132,8 +144,18 @@ std::vector<float> shown_data::read(const shown_map& map) const {
   return one;
 }
 
+std::vector<shown_surface> shown_data::read_surfaces() const {
+  if (surface_) return {*surface_};
+  const auto read = result_ ? find_views(*result_).viewer.read_surfaces : nullptr;
+  return read != nullptr ? read(*result_) : std::vector<shown_surface>();
+}
+
 std::optional<connect_request> shown_data::find_connect_request(std::string& why) const {
   connect_request r;
+  if (surface_) {
+    why = "a surface has no tensors";
+    return std::nullopt;
+  }
   if (image_) {
     r = find_beside(path_);
     if (!r.tensors.series.bvals.empty() && !r.tensors.series.bvecs.empty()) return r;

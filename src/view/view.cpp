@@ -30,6 +30,7 @@ namespace {
 struct view_request {
   std::string file;
   std::string bvals, bvecs, mask, within, parcellation, region_names, scene;
+  std::vector<std::string> surface_values;
   std::optional<double> within_FA;
   int port = 0;
   double idle_minutes = 30;
@@ -44,7 +45,7 @@ const option_table<view_request>& view_options() {
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .group("Input", {
-      {"file", &T::file, text_kind::file, {.text = "result file of any analysis, or image (.nii or .nii.gz)", .required = true, .place = 1}},
+      {"file", &T::file, text_kind::file, {.text = "result file of any analysis, image (.nii or .nii.gz), or surface", .required = true, .place = 1}},
       {"bvals", &T::bvals, text_kind::file,
        {.text = "b-values of a series, for connections", .standard = "SERIES.bval, else bvals beside it",
         .needs = "bvecs"}},
@@ -59,6 +60,8 @@ const option_table<view_request>& view_options() {
       {"parcellation", &T::parcellation, text_kind::file,
        {.text = "regions that can be chosen as ends", .standard = "those of the result's connectome"}},
       {"region-names", &T::region_names, text_kind::file, {.text = "names of the regions: text, one region per line: label, name", .needs = "parcellation"}},
+      {"surface-values", &T::surface_values, text_kind::file,
+       {.text = "values or labels per vertex of a surface (.func.gii, .shape.gii, .label.gii)", .many = true}},
       {"scene", &T::scene, text_kind::file, {"scene that was saved in the page (JSON)"}}})
     .group("Server", {
       {"open", &T::open, {"show the page in the browser"}},
@@ -154,6 +157,8 @@ void prepare_solver(const session& s, const view_request& request, connect_reque
 connection_parts prepare_connections(const session& s, const view_request& request, const view::shown_data& data) {
   connection_parts parts;
   auto wanted = data.find_connect_request(parts.why_none);
+  if (!wanted && !request.bvals.empty() && !data.has_image())
+    throw failure(exit_status::usage, "--bvals has no use here: " + parts.why_none);
   if (!wanted && !request.bvals.empty() && data.analysis().empty()) {
     wanted.emplace();
     wanted->tensors.series.dwi = data.path();
@@ -254,7 +259,7 @@ exit_status run_view(session& s, const view_request& request) {
   if (view::page_files().empty())
     throw failure(exit_status::usage,
                   fmt::format("this program was built without the viewer: {}", view::why_no_page()));
-  view::shown_data data(request.file);
+  view::shown_data data(request.file, request.surface_values);
   if (data.maps().empty())
     throw failure(exit_status::bad_data, fmt::format("{}: it has no maps; voxherd report shows it", request.file));
   nlohmann::json scene = read_scene(request.scene);

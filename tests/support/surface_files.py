@@ -19,11 +19,12 @@ def write_surface(path, points_mm, triangles, values=None):
     return path
 
 
-def write_labels(path, keys, names):
-    """GIFTI labels of vertices; `names`: by key."""
+def write_labels(path, keys, names, structure=None):
+    """GIFTI labels of vertices; `names`: by key; `structure`: in GIFTI's words."""
+    about = "" if structure is None else f"<MetaData><MD><Name>AnatomicalStructurePrimary</Name><Value>{structure}</Value></MD></MetaData>"
     table = "".join(f'<Label Key="{key}"><![CDATA[{name}]]></Label>' for key, name in names.items())
     with open(path, "w") as file:
-        file.write(f'<?xml version="1.0"?><GIFTI Version="1.0" NumberOfDataArrays="1"><LabelTable>{table}</LabelTable>'
+        file.write(f'<?xml version="1.0"?><GIFTI Version="1.0" NumberOfDataArrays="1">{about}<LabelTable>{table}</LabelTable>'
                    '<DataArray Intent="NIFTI_INTENT_LABEL" DataType="NIFTI_TYPE_INT32" ArrayIndexingOrder="RowMajorOrder" '
                    f'Dimensionality="1" Dim0="{len(keys)}" Encoding="ASCII" Endian="LittleEndian"><Data>'
                    f'{" ".join(str(int(key)) for key in keys)}</Data></DataArray></GIFTI>')

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kernels/portable/output_arrays.hpp"
+#include "src/analyses/track/matrix_steps.hpp"
 
 namespace voxherd {
 

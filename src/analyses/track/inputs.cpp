@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/failure.hpp"
+#include "core/step_outputs.hpp"
 #include "core/text.hpp"
 #include "src/analyses/track/places.hpp"
 #include "src/io/fingerprint.hpp"

@@ -4,16 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
-#include "kernels/portable/output_rows.hpp"
+#include "core/step_outputs.hpp"
 #include "src/analyses/track/places.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/scan/grid_space.hpp"
+#include "src/scan/image_checks.hpp"
 #include "src/scan/label_image.hpp"
 #include "src/scan/node_resources.hpp"
+#include "src/scan/voxel_map.hpp"
 
 namespace voxherd {
 
@@ -26,183 +28,6 @@ seed_matrix make_matrix1(const std::string& file, const track_inputs& in) {
     m.voxels.push_back(in.is_vertex(i) ? no_voxel : std::uint64_t{in.seeds[i].index});
   return m;
 }
-
-using row_outputs = matrix_outputs<element_type::uint32>;
-
-/// Rows that this rank has drawn before, and draws the others.
-class row_source {
- public:
-  row_source(const seed_matrix& matrix, const track_inputs& in, const device& d)
-      : matrix_(matrix), in_(in), device_(d) {}
-
-  std::vector<kept_rows::pointer> find(const batch& seeds) {
-    std::vector<kept_rows::pointer> rows(seeds.item_count);
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = matrix_.kept->find(seeds.first_item + i);
-    for (std::size_t first = 0; first < rows.size();) {
-      std::size_t end = first;
-      while (end < rows.size() && rows[end] == nullptr) ++end;
-      draw(seeds.first_item + first, std::span(rows).subspan(first, end - first));
-      first = end + 1;
-    }
-    return rows;
-  }
-  void release_memory() {
-    if (tracker_) tracker_->release_memory();
-  }
-
- private:
-  void draw(std::uint64_t first, std::span<kept_rows::pointer> rows) {
-    if (rows.empty()) return;
-    if (!tracker_) tracker_ = track::make_tracker(device_, make_matrix_view(matrix_, in_));
-    track::sparse_rows drawn;
-    tracker_->track_rows(first, rows.size(), drawn);
-    std::vector<matrix_row> split = split_rows(drawn, matrix_.entries(in_));
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = matrix_.kept->keep(first + i, std::move(split[i]));
-  }
-
-  const seed_matrix& matrix_;
-  const track_inputs& in_;
-  device device_;
-  std::unique_ptr<track::tracker> tracker_;  ///< made when the first row has to be drawn
-};
-
-/// Items are seeds, the rows of the matrix; all streamlines of a seed are drawn at once.
-class matrix_items : public analysis {
- public:
-  matrix_items(const seed_matrix& matrix, const track_inputs& in, const device& d);
-
-  const image_grid& grid() const override { return in_.space.grid.in_file(); }
-  const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
-  std::size_t device_bytes_per_item() const override;
-  std::uint64_t max_items_per_batch() const override;
-
- protected:
-  row_source make_rows() const;
-
-  const seed_matrix& matrix_;
-  const track_inputs& in_;
-
- private:
-  device device_;
-  std::vector<std::uint64_t> voxels_;
-};
-
-/// How many entries each row has.
-class matrix_sizes final : public matrix_items {
- public:
-  using matrix_items::matrix_items;
-  std::string name() const override { return "track-matrix-sizes"; }
-  std::vector<output_spec> outputs() const override { return output_specs<size_outputs>(); }
-  std::unique_ptr<batch_runner> make_runner() const override;
-};
-
-/// The entries.
-class matrix_rows final : public matrix_items {
- public:
-  matrix_rows(const seed_matrix& matrix, const track_inputs& in, const device& d, std::vector<std::uint64_t> offsets)
-      : matrix_items(matrix, in, d), offsets_(std::move(offsets)) {}
-  std::string name() const override { return "track-matrix"; }
-  std::vector<output_spec> outputs() const override { return output_specs<row_outputs>(matrix_.entries(in_)); }
-  std::vector<constant> constants() const override { return matrix_constants(matrix_, in_.seed_places); }
-  std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
-  std::unique_ptr<batch_runner> make_runner() const override;
-
- private:
-  std::vector<std::uint64_t> offsets_;
-};
-
-class row_size_runner final : public batch_runner {
- public:
-  explicit row_size_runner(row_source rows) : rows_(std::move(rows)) {}
-
-  void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
-    const std::vector<kept_rows::pointer> rows = rows_.find(items);
-    const auto out = arrays_in<size_outputs>(outputs);
-    for (std::size_t i = 0; i < rows.size(); ++i) out.put<"entries">(i, rows[i]->column.size());
-  }
-  void release_memory() override { rows_.release_memory(); }
-
- private:
-  row_source rows_;
-};
-
-class row_runner final : public batch_runner {
- public:
-  row_runner(row_source rows, const seed_matrix& matrix, const track_inputs& in)
-      : rows_(std::move(rows)), in_(in), chosen_(chosen_outputs<row_outputs>(matrix.entries(in))) {}
-
-  void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
-    const auto out = arrays_in<row_outputs>(outputs, chosen_);
-    std::size_t next = 0;
-    for (const kept_rows::pointer& row : rows_.find(items)) {
-      std::copy(row->column.begin(), row->column.end(), out.values<"column">() + next);
-      std::copy(row->count.begin(), row->count.end(), out.values<"count">() + next);
-      for (std::size_t i = 0; i < row->steps.size(); ++i)
-        out.put<"length_sum">(next + i, static_cast<double>(row->steps[i]) * in_.step_mm);
-      for (std::size_t i = 0; i < row->fibre1.size(); ++i) {
-        out.put<"fibre1">(next + i, row->fibre1[i]);
-        out.put<"fibre2">(next + i, row->fibre2[i]);
-      }
-      next += row->column.size();
-    }
-  }
-  void release_memory() override { rows_.release_memory(); }
-
- private:
-  row_source rows_;
-  const track_inputs& in_;
-  output_choice<row_outputs> chosen_;
-};
-
-matrix_items::matrix_items(const seed_matrix& matrix, const track_inputs& in, const device& d)
-    : matrix_(matrix), in_(in), device_(d) {
-  for (std::size_t i = 0; i < in.seeds.size(); ++i) voxels_.push_back(in.seed_voxel(i));
-}
-
-/// A row is dense while it is counted.
-std::size_t matrix_items::device_bytes_per_item() const {
-  return matrix_.cells() * (sizeof(std::uint32_t) + sizeof(std::uint64_t));
-}
-
-/// Few rows for a batch, so that ranks share the work evenly, but enough streamlines for a GPU.
-std::uint64_t matrix_items::max_items_per_batch() const {
-  constexpr std::uint64_t room = std::uint64_t{1} << 30, streamlines = std::uint64_t{1} << 20;
-  return std::clamp<std::uint64_t>(room / std::max<std::size_t>(1, device_bytes_per_item()), 1,
-                                   std::max<std::uint64_t>(127, streamlines / in_.plan.per_seed));
-}
-
-row_source matrix_items::make_rows() const { return {matrix_, in_, device_}; }
-
-std::unique_ptr<batch_runner> matrix_sizes::make_runner() const {
-  return std::make_unique<row_size_runner>(make_rows());
-}
-
-std::unique_ptr<batch_runner> matrix_rows::make_runner() const {
-  return std::make_unique<row_runner>(make_rows(), matrix_, in_);
-}
-
-/// Collects the sizes of the items whose batches this rank receives, in any order.
-class size_collector {
- public:
-  void add(const batch& items, std::span<const std::span<const std::byte>> outputs) {
-    const auto entries = output_rows<size_outputs>(outputs).values<"entries">();
-    for (std::uint64_t i = 0; i < items.item_count; ++i) own_.push_back({items.first_item + i, entries[i]});
-  }
-  /// The offsets of all items' entries, from all ranks. Collective.
-  std::vector<std::uint64_t> gather_offsets(const session& s) const {
-    const std::vector<item_size> all = s.all_gather(own_);
-    std::vector<std::uint64_t> offsets(all.size() + 1);
-    for (const item_size& one : all) offsets[one.item + 1] = one.entries;
-    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-    return offsets;
-  }
-
- private:
-  struct item_size {
-    std::uint64_t item, entries;
-  };
-  std::vector<item_size> own_;
-};
 
 }  // namespace
 
@@ -301,48 +126,6 @@ std::int32_t to_steps(double mm, const track_inputs& in) {
   return static_cast<std::int32_t>(std::ceil(mm / in.step_mm - 1e-4));
 }
 
-namespace {
-
-/// Adds up the columns of each voxel of a matrix by fibre, which follow each other.
-matrix_row join_fibres(const matrix_row& by_fibre) {
-  matrix_row row;
-  for (std::size_t i = 0; i < by_fibre.column.size(); ++i) {
-    const std::uint32_t voxel = by_fibre.column[i] / track::fibre_columns,
-                        fibre = by_fibre.column[i] % track::fibre_columns;
-    if (row.column.empty() || row.column.back() != voxel) {
-      row.column.push_back(voxel);
-      row.steps.push_back(0);
-      for (auto* counts : {&row.count, &row.fibre1, &row.fibre2}) counts->push_back(0);
-    }
-    row.count.back() += by_fibre.count[i];
-    row.steps.back() += by_fibre.steps[i];
-    if (fibre == 0) row.fibre1.back() = by_fibre.count[i];
-    if (fibre == 1) row.fibre2.back() = by_fibre.count[i];
-  }
-  return row;
-}
-
-}  // namespace
-
-std::vector<matrix_row> split_rows(const track::sparse_rows& rows, const entry_kind& kind) {
-  std::vector<matrix_row> split(rows.begin.size() - 1);
-  for (std::size_t i = 0; i < split.size(); ++i) {
-    const auto part = [first = rows.begin[i], end = rows.begin[i + 1]](const auto& all) {
-      return std::pair(all.begin() + static_cast<std::ptrdiff_t>(first),
-                       all.begin() + static_cast<std::ptrdiff_t>(end));
-    };
-    const auto [column, column_end] = part(rows.column);
-    const auto [count, count_end] = part(rows.count);
-    split[i].column.assign(column, column_end);
-    split[i].count.assign(count, count_end);
-    if (!kind.lengths) continue;
-    const auto [steps, steps_end] = part(rows.steps);
-    split[i].steps.assign(steps, steps_end);
-    if (kind.fibres) split[i] = join_fibres(split[i]);
-  }
-  return split;
-}
-
 track::track_input make_matrix_view(const seed_matrix& matrix, const track_inputs& in) {
   track::track_input view = in.view();
   view.matrix = matrix.view(in);
@@ -420,33 +203,6 @@ std::vector<constant> matrix_constants(const seed_matrix& matrix, const std::vec
   add_places(rows, "row_", "matrix", all);
   add_places(matrix.places, "column_", "matrix", all);
   return all;
-}
-
-void add_size_step(const session& s, const std::string& name, const std::string& item, step_list::maker make,
-                   std::function<void(std::vector<std::uint64_t> offsets, nlohmann::json& summary)> use,
-                   step_list& steps) {
-  const auto sizes = std::make_shared<size_collector>();
-  steps.run(name, std::move(make), [&s, sizes, use = std::move(use)](const std::string&, nlohmann::json& summary) {
-    use(sizes->gather_offsets(s), summary);
-  });
-  steps.collect([sizes](const batch& items, auto outputs) { sizes->add(items, outputs); });
-  steps.describe(item);
-}
-
-void add_matrix_steps(const session& s, const seed_matrix& matrix, const track_inputs& in, const device& d,
-                      step_list& steps) {
-  const std::string name = "matrix" + std::to_string(matrix.number);
-  const auto offsets = std::make_shared<std::vector<std::uint64_t>>();
-  add_size_step(
-      s, name + "-sizes", "row", [&, d] { return std::make_unique<matrix_sizes>(matrix, in, d); },
-      [offsets, name](std::vector<std::uint64_t> found, nlohmann::json& summary) {
-        *offsets = std::move(found);
-        summary[name + "_entries"] = offsets->back();
-      },
-      steps);
-  steps.run_into("--" + name, matrix.file, "track-matrix", name,
-                 [&, d, offsets] { return std::make_unique<matrix_rows>(matrix, in, d, *offsets); });
-  steps.describe("row");
 }
 
 }  // namespace voxherd

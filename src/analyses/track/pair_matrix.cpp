@@ -8,7 +8,10 @@
 #include <utility>
 
 #include "core/failure.hpp"
+#include "core/step_outputs.hpp"
+#include "kernels/portable/output_arrays.hpp"
 #include "mpi/result/result_reader.hpp"
+#include "src/analyses/track/matrix_steps.hpp"
 #include "src/io/input_file.hpp"
 
 namespace voxherd {

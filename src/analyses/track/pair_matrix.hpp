@@ -1,5 +1,12 @@
 #pragma once
 
+#include <memory>
+#include <string>
+
+#include "core/device.hpp"
+#include "kernels/track/tracker.hpp"
+#include "mpi/comm/session.hpp"
+#include "mpi/run/steps.hpp"
 #include "src/analyses/track/kept_lists.hpp"
 #include "src/analyses/track/matrix.hpp"
 

@@ -11,6 +11,8 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/number_table.hpp"
+#include "src/scan/grid_space.hpp"
+#include "src/scan/image_checks.hpp"
 #include "src/scan/label_image.hpp"
 
 namespace voxherd {

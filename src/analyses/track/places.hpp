@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "src/analyses/track/inputs.hpp"
+#include "src/scan/label_image.hpp"
 
 namespace voxherd {
 

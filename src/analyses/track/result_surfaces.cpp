@@ -8,25 +8,21 @@
 #include <utility>
 
 #include "core/failure.hpp"
-#include "src/analyses/track/surface_masks.hpp"
 #include "src/export/matrix_places.hpp"
 #include "src/export/matrix_stream.hpp"
 #include "src/io/input_file.hpp"
+#include "src/scan/fsl_grid.hpp"
+#include "src/scan/grid_space.hpp"
+#include "src/scan/surface_space.hpp"
 
 namespace voxherd {
 
 namespace {
 
 /// Options whose files may be surfaces, seeds first.
-constexpr const char* mask_options[] = {"seed-image",      "connectome", "targets", "target2",           "target3",
-                                        "target3-columns", "include",    "stop",    "walk-through-stop", "exclude"};
-
-mesh_space find_mesh_space(const result_reader& result) {
-  const std::string name = result.configuration().value("mesh-space", "");
-  for (const mesh_space m : {mesh_space::freesurfer, mesh_space::first, mesh_space::vox})
-    if (name == mesh_space_name(m)) return m;
-  return mesh_space::caret;
-}
+constexpr const char* mask_options[] = {"seed-image", "connectome",        "targets",      "target2",
+                                        "target3",    "target3-columns",   "matrix4-rows", "include",
+                                        "stop",       "walk-through-stop", "exclude"};
 
 /// A copy of the surface in mm of the world, or why there is none.
 shown_surface read_shown(const place_file& file, const result_reader& result) {
@@ -36,7 +32,7 @@ shown_surface read_shown(const place_file& file, const result_reader& result) {
   if (!s.why_not.empty()) return s;
   try {
     s.mesh = read_surface(file.path);
-    move_to_world(s.mesh, find_mesh_space(result), fsl_grid(result));
+    move_to_world(s.mesh, find_mesh_space(result.configuration().value("mesh-space", "")), fsl_grid(result));
   } catch (const failure& f) {
     s.why_not = f.what();
   }

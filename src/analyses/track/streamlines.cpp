@@ -10,7 +10,7 @@
 
 #include "core/text.hpp"
 #include "kernels/track/path_recorder.hpp"
-#include "src/analyses/track/matrix.hpp"
+#include "src/analyses/track/matrix_steps.hpp"
 
 namespace voxherd {
 

@@ -4,6 +4,8 @@
 #include "mpi/run/steps.hpp"
 #include "src/analyses/common/choose_device.hpp"
 #include "src/analyses/common/run_options.hpp"
+#include "src/analyses/track/groups.hpp"
+#include "src/analyses/track/matrix_steps.hpp"
 #include "src/analyses/track/pair_matrix.hpp"
 #include "src/analyses/track/streamlines.hpp"
 

@@ -11,7 +11,7 @@
 #include "src/show/common_figures.hpp"
 #include "src/show/matrix.hpp"
 #include "src/show/pictures.hpp"
-#include "src/show/surface_pictures.hpp"
+#include "src/show/surfaces.hpp"
 
 namespace voxherd::report {
 

@@ -155,7 +155,7 @@ class Page {
     const value = ({ name, unit, values }) =>
       `${name} ${Number(values[at].toPrecision(4))}${unit && unit !== "1" ? ` ${unit}` : ""}`;
     const parts = [`${this.place.mm.map((x) => x.toFixed(1)).join(", ")} mm`, `voxel ${this.place.voxel.join(" ")}`];
-    parts.push(value(this.image));
+    if (this.state.grid.has_image) parts.push(value(this.image));
     if (this.map) parts.push(value(this.map));
     if (this.connect) parts.push(...this.connect.describe(at));
     byId("location").textContent = parts.join(" · ");
@@ -214,6 +214,7 @@ async function start() {
     for (const listen of page.listeners) listen();
   });
   await page.showImage(fillMenus(page));
+  if (!state.grid.has_image) volume.forgetImage();
   byId("made-up").hidden = !state.grid.is_made_up;
   if (state.grid.is_made_up) planes.hideSides();
   planes.warmUp();

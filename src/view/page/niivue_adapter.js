@@ -184,6 +184,12 @@ export class ImageView {
     this.nv.setRadiologicalConvention(isRadiological);
   }
 
+  // Without an image, surfaces need not shine through it.
+  forgetImage() {
+    this.nv.opts.meshXRay = 0;
+    this.nv.setScale(1);
+  }
+
   // Letters would claim what is unknown.
   hideSides() {
     this.nv.opts.isOrientationTextVisible = false;

@@ -1,4 +1,4 @@
-// The surfaces of a result: which are drawn, the map that colours them, and the vertex nearest to the crosshair.
+// Surfaces, or those of a result: which are drawn, the map that colours them, and the vertex nearest to the crosshair.
 import { displayRange, paintVertices } from "./colours.js";
 import { debounce, make, makeField, makeFoldedTable, makeMenu, makeTable, numberText, valueText, withUnit } from "./elements.js";
 import { fetchSurface, fetchVertices } from "./server.js";
@@ -19,7 +19,7 @@ export class SurfacePanel {
     this.maps = new Map(); // the first of each name
     for (const { maps, why_not } of this.surfaces)
       for (const map of why_not ? [] : maps) if (!this.maps.has(map.name)) this.maps.set(map.name, map);
-    section.append(make("h2", {}, "Surfaces of the result"), ...this.makeControls());
+    section.append(make("h2", {}, "Surfaces"), ...this.makeControls());
     section.hidden = false;
     this.listen();
   }
@@ -144,7 +144,9 @@ export class SurfacePanel {
     }
     const map = this.maps.get(this.map.value);
     const value = surface.values?.[vertex];
-    const text = !map ? "" : Number.isFinite(value) ? `: ${map.name} ${valueText(value, map.unit)}` : `: ${map.none}`;
+    const label = surface.maps.find(({ name }) => name === map?.name)?.names?.[value];
+    const described = () => `: ${map.name} ${valueText(value, map.unit)}${label ? ` (${label})` : ""}`;
+    const text = !map ? "" : Number.isFinite(value) ? described() : `: ${map.none}`;
     this.place.textContent = `Vertex ${vertex} of ${surface.name}, ${distance.toFixed(1)} mm from the crosshair${text}`;
   }
 

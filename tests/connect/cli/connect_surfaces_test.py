@@ -104,6 +104,46 @@ class Connectomes(SurfaceJobs):
         self.assertIn(f"{(masks[0] & masks[1]).sum()} voxels in several files; they belong to the first", self.output)
         self.assertEqual(provenance(found)["inputs"]["connectome 2"]["voxels"], files[1][2])
 
+    def two_sheets(self, left_keys, right_keys):
+        """Two planes across x with the keys of their lower and upper halves, the labels of their voxels, and a mask."""
+        size, surfaces, images = self.space()[0], [], []
+        for name, shift, keys in (("left", -3.1, left_keys), ("right", 3.2, right_keys)):
+            points, triangles = sheet(size[0] / 2 + shift, cell=1.3, first=1.2, cells=int(min(size[1:]) / 1.3) - 1)
+            keys = np.where(points[:, 1] < size[1] / 2, *keys)
+            surfaces.append((self.surface(name, points, triangles), keys))
+            images.append(voxel_labels(points, triangles, keys, size))
+        return surfaces, images
+
+    def test_labels_of_both_hemispheres_are_regions_of_their_own(self):
+        (left, right), images = self.two_sheets((3, 7), (3, 9))
+        values = (write_labels(self.path("L.label.gii"), left[1], {0: "???", 3: "front", 7: "back"}, "CortexLeft"),
+                  write_labels(self.path("R.label.gii"), right[1], {0: "???", 3: "front", 9: "pole"}, "CortexRight"))
+        found = self.make("surfaces.h5", "--connectome", left[0], right[0], "--surface-values", *values)
+        self.assertEqual(Maps(found).configuration["region-names"], ["CORTEX_LEFT_front", "back", "CORTEX_RIGHT_front", "pole"])
+        image = np.select([images[0] == 3, images[0] == 7, images[1] == 3, images[1] == 9], [1, 2, 3, 4])
+        self.assertEqual(digest(found), digest(self.make("image.h5", "--connectome", self.image("labels", image))))
+        ranks = self.make("two.h5", "--connectome", left[0], right[0], "--surface-values", *values, ranks=2)
+        self.assertEqual((digest(ranks), Maps(ranks).configuration), (digest(found), Maps(found).configuration))
+
+    def test_labels_that_differ_between_hemispheres_are_kept(self):
+        (left, right), images = self.two_sheets((13, 17), (3, 9))
+        values = (write_labels(self.path("L.label.gii"), left[1], {13: "L_front", 17: "L_back"}),
+                  write_labels(self.path("R.label.gii"), right[1], {3: "R_front"}))
+        found = self.make("surfaces.h5", "--connectome", left[0], right[0], "--surface-values", *values)
+        self.assertEqual(Maps(found).configuration["region-names"], ["R_front", "9", "L_front", "L_back"])
+        image = self.image("labels", images[0] + images[1])
+        self.assertEqual(digest(found), digest(self.make("image.h5", "--connectome", image)))
+        few = self.make("few.h5", "--connectome", left[0], right[0], "--surface-values", *values, "--labels", "3,17")
+        self.assertEqual(digest(few), digest(self.make("few_image.h5", "--connectome", image, "--labels", "3,17")))
+
+    def test_a_mask_beside_labelled_surfaces_is_one_region(self):
+        (left, _), images = self.two_sheets((3, 7), (3, 9))
+        values = write_labels(self.path("L.label.gii"), left[1], {3: "front", 7: "back"})
+        found = self.make("mixed.h5", "--connectome", self.image("mask", images[1] > 0), left[0], "--surface-values", values)
+        self.assertEqual(Maps(found).configuration["region-names"], ["file 1", "front", "back"])
+        image = np.select([images[1] > 0, images[0] == 3, images[0] == 7], [1, 2, 3])
+        self.assertEqual(digest(found), digest(self.make("image.h5", "--connectome", self.image("labels", image))))
+
     def test_any_number_of_ranks_gives_the_same_bytes(self):
         points, triangles, keys = self.labelled()
         options = ("--connectome", self.surface("plane", points, triangles, keys), "--paths")
@@ -134,7 +174,7 @@ class Errors(SurfaceJobs):
         self.refuse(USAGE, "--mesh-space has no meaning without surfaces", *self.end_regions(1, 2), "--mesh-space", "vox")
         self.refuse(USAGE, "--within " + ball + ": is a surface, expected an image", *self.end_regions(1, 2), "--within", ball)
         self.refuse(BAD_DATA, "--from and --to share", "--from", ball, "--to", ball)
-        self.refuse(BAD_DATA, "the value of vertex 0 is 0.5, expected labels", "--from", self.surface("thick", points, triangles, np.full(42, .5)),
+        self.refuse(BAD_DATA, "vertex 0 is 0.5, expected a parcellation of integers up to 16777216", "--from", self.surface("thick", points, triangles, np.full(42, .5)),
                     "--from-labels", "1", *to)
         self.refuse(BAD_DATA, "--from-labels 5", "--from", ball, "--from-labels", "5", *to)
 

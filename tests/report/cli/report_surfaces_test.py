@@ -187,6 +187,22 @@ class SurfacePages(ReportJobs):
                 self.compare(page, shown, name, {one: "seeds.asc", two: "target.asc" if side == "column" else "seeds.asc",
                                                  three: "stop.asc"}[path], values)
 
+    def test_a_matrix_by_fibre_has_the_sums_of_the_rows_of_its_surface(self):
+        self.make("surfaces")
+        four = self.path("matrix4.h5")
+        mask = f"{self.scan}/nodif_brain_mask.nii.gz"
+        run("track", "--samples", self.make("ballstick"), "--seed-image", mask, "--samples-per-seed", "1", "--matrix4", four,
+            "--target4", mask, "--matrix4-rows", self.path("stop.asc"), "--backend", "cpu", "--threads", "1", "--quiet", "--out",
+            self.path("fibres.h5"), "--overwrite")
+        page, shown = self.open(four)
+        with h5py.File(four) as file:
+            sums = np.add.reduceat(np.append(file["points/count"][()], 0), file["points/offset"][:-1])
+            sums[np.diff(file["points/offset"][()]) == 0] = 0
+            values = np.full(169, np.nan)
+            values[file["matrix/row_place"][()].astype(int)] = sums
+        self.assertGreater(sums.sum(), 0)
+        self.compare(page, shown, "row_sum", "stop.asc", values)
+
     def test_a_missing_or_changed_surface_is_a_sentence(self):
         result = self.make("surfaces")
         shutil.move(self.path("stop.asc"), self.path("kept.asc"))

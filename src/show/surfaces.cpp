@@ -1,4 +1,4 @@
-#include "src/show/surface_pictures.hpp"
+#include "src/show/surfaces.hpp"
 
 #include <fmt/core.h>
 
