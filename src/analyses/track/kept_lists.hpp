@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -22,8 +23,13 @@ struct matrix_row {
 /// The pairs of a group of streamlines, in the order of their keys.
 using pair_list = std::vector<track::pair_entry>;
 
+/// Number of entries of an item's list.
+struct item_size {
+  std::uint64_t item, entries;
+};
+
 /// Lists that this rank drew in one step and needs again in a later one, by item. Those that do not fit in memory are
-/// not kept, and are drawn again.
+/// not kept, only their sizes, and are drawn again.
 template <class List>
 class kept_lists {
  public:
@@ -35,6 +41,7 @@ class kept_lists {
   pointer keep(std::uint64_t item, List list) {
     auto kept = std::make_shared<const List>(std::move(list));
     const std::lock_guard lock(mutex_);
+    sizes_.emplace(item, list_size(*kept));
     const std::uint64_t bytes = list_bytes(*kept);
     if (bytes_ + bytes <= max_bytes_ && lists_.emplace(item, kept).second) bytes_ += bytes;
     return kept;
@@ -47,7 +54,23 @@ class kept_lists {
     return found == lists_.end() ? nullptr : found->second;
   }
 
+  /// Number of entries of a list that was drawn; none if that is not known.
+  std::optional<std::uint64_t> size(std::uint64_t item) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = sizes_.find(item);
+    return found == sizes_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  /// All ranks know the sizes of the lists that any of them drew. Collective.
+  void share_sizes(const session& s) {
+    std::vector<item_size> own;
+    for (const auto& [item, entries] : sizes_) own.push_back({item, entries});
+    for (const item_size& one : s.all_gather(own)) sizes_.emplace(one.item, one.entries);
+  }
+
  private:
+  static std::uint64_t list_size(const matrix_row& row) { return row.column.size(); }
+  static std::uint64_t list_size(const pair_list& pairs) { return pairs.size(); }
   static std::uint64_t list_bytes(const matrix_row& row) {
     return sizeof row + (row.column.size() + row.fibre1.size()) * 2 * sizeof(std::uint32_t) +
            row.steps.size() * sizeof(std::uint64_t);
@@ -56,6 +79,7 @@ class kept_lists {
 
   std::uint64_t max_bytes_, bytes_ = 0;
   std::unordered_map<std::uint64_t, pointer> lists_;
+  std::unordered_map<std::uint64_t, std::uint64_t> sizes_;
   mutable std::mutex mutex_;
 };
 

@@ -32,7 +32,7 @@ seed_matrix make_matrix1(const std::string& file, const track_inputs& in) {
 }  // namespace
 
 std::uint64_t kept_list_bytes(const session& s) {
-  constexpr std::uint64_t max_bytes_of_node = 8'000'000'000;
+  constexpr std::uint64_t max_bytes_of_node = 16'000'000'000;
   return std::min(max_bytes_of_node, read_main_memory().usable() / 4) / static_cast<std::uint64_t>(s.node_size());
 }
 

@@ -34,6 +34,7 @@ class row_source {
     }
     return rows;
   }
+  const kept_rows& kept() const { return *matrix_.kept; }
   void release_memory() {
     if (tracker_) tracker_->release_memory();
   }
@@ -104,9 +105,7 @@ class row_size_runner final : public batch_runner {
   explicit row_size_runner(row_source rows) : rows_(std::move(rows)) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
-    const std::vector<kept_rows::pointer> rows = rows_.find(items);
-    const auto out = arrays_in<size_outputs>(outputs);
-    for (std::size_t i = 0; i < rows.size(); ++i) out.put<"entries">(i, rows[i]->column.size());
+    put_sizes(rows_.kept(), items, outputs, [&] { rows_.find(items); });
   }
   void release_memory() override { rows_.release_memory(); }
 
@@ -186,9 +185,6 @@ class size_collector {
   }
 
  private:
-  struct item_size {
-    std::uint64_t item, entries;
-  };
   std::vector<item_size> own_;
 };
 
@@ -248,7 +244,11 @@ void add_matrix_steps(const session& s, const seed_matrix& matrix, const track_i
   const std::string name = "matrix" + std::to_string(matrix.number);
   const auto offsets = std::make_shared<std::vector<std::uint64_t>>();
   add_size_step(
-      s, name + "-sizes", "row", [&, d] { return std::make_unique<matrix_sizes>(matrix, in, d); },
+      s, name + "-sizes", "row",
+      [&, d] {
+        matrix.kept->share_sizes(s);
+        return std::make_unique<matrix_sizes>(matrix, in, d);
+      },
       [offsets, name](std::vector<std::uint64_t> found, nlohmann::json& summary) {
         *offsets = std::move(found);
         summary[name + "_entries"] = offsets->back();

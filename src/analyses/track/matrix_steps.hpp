@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/analysis.hpp"
 #include "core/device.hpp"
 #include "core/step_outputs.hpp"
+#include "kernels/portable/output_arrays.hpp"
 #include "kernels/track/tracker.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/run/steps.hpp"
@@ -56,6 +58,17 @@ struct size_outputs {
   static constexpr output table[] = {
       {"entries", element_type::uint64, 1, "1", "points of the item", output_layout::items}};
 };
+
+/// Writes the size_outputs of a batch. `draw`: draws its lists, if the size of one is not known.
+template <class List, class Draw>
+void put_sizes(const kept_lists<List>& kept, const batch& items, std::span<const std::span<std::byte>> outputs,
+               const Draw& draw) {
+  const auto out = arrays_in<size_outputs>(outputs);
+  for (std::uint64_t i = 0; i < items.item_count; ++i) {
+    if (!kept.size(items.first_item + i)) draw();
+    out.template put<"entries">(i, *kept.size(items.first_item + i));
+  }
+}
 
 /// Adds the step `name`, which computes size_outputs. `use` gets where the points of each item begin and, last, how
 /// many there are.

@@ -51,6 +51,7 @@ class list_source {
     tracker_->track_pairs(group, pairs);
     return matrix_.kept->keep(group, std::move(pairs));
   }
+  const kept_pairs& kept() const { return *matrix_.kept; }
   void release_memory() {
     if (tracker_) tracker_->release_memory();
   }
@@ -98,8 +99,9 @@ class pair_size_runner final : public batch_runner {
   explicit pair_size_runner(list_source lists) : lists_(std::move(lists)) {}
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
-    const auto out = arrays_in<size_outputs>(outputs);
-    for (std::size_t i = 0; i < items.item_count; ++i) out.put<"entries">(i, lists_.find(items.first_item + i)->size());
+    put_sizes(lists_.kept(), items, outputs, [&] {
+      for (std::size_t i = 0; i < items.item_count; ++i) lists_.find(items.first_item + i);
+    });
   }
   void release_memory() override { lists_.release_memory(); }
 
@@ -382,7 +384,11 @@ void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inp
   const auto sums = std::make_shared<pair_sums>();
   const auto offsets = std::make_shared<std::vector<std::uint64_t>>();
   add_size_step(
-      s, matrix.step + "-sizes", "group", [&, d] { return std::make_unique<pair_sizes>(matrix, in, d); },
+      s, matrix.step + "-sizes", "group",
+      [&, d] {
+        matrix.kept->share_sizes(s);
+        return std::make_unique<pair_sizes>(matrix, in, d);
+      },
       [offsets](std::vector<std::uint64_t> found, nlohmann::json&) { *offsets = std::move(found); }, steps);
   steps.run(
       matrix.step + "s", [&, d, offsets] { return std::make_unique<pair_lists>(matrix, in, d, *offsets); },
