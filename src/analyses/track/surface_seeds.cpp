@@ -1,6 +1,7 @@
 #include "src/analyses/track/inputs.hpp"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
@@ -81,7 +82,13 @@ class listed_seeds {
     const std::string& path = request_.surface_values[surfaces_++];
     const surface_masks::file& mesh = in_.surfaces.files()[surface];
     in_.provenance[fmt::format("surface-values {}", surfaces_)] = fingerprint(path);
-    return std::move(read_values_of(path, mesh.path, mesh.structure, mesh.vertices).arrays.front().values);
+    surface_values read = read_values_of(path, mesh.path, mesh.structure, mesh.vertices);
+    if (network_ && read.is_label)
+      spdlog::warn(
+          "--surface-values {}: its labels are one region; for a region each, write --matrix1 and export it with "
+          "--parcels {}",
+          printable(path), printable(path));
+    return std::move(read.arrays.front().values);
   }
 
   void add_image(std::size_t i, std::uint32_t region) {

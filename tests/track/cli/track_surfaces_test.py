@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE
 from probtrackx2_test import Probtrackx2Jobs
-from surface_files import sheet, write_surface
+from surface_files import sheet, write_labels, write_surface
 from toy_jobs import digest, h5py, voxherd
 from track_reference_test import RUNS, image, rms, z_values
 from track_space_test import MINUS
@@ -192,6 +192,14 @@ class Seeds(SurfaceJobs):
         np.testing.assert_array_equal(np.diag(count), [0] * 3)
         np.testing.assert_array_equal(count[[0, 2], [2, 0]], [60, 60])
         self.assertEqual(count[1, 0], 60)  # triangles around the vertices
+
+    def test_a_warning_says_that_the_labels_of_a_surface_are_one_region(self):
+        self.seeds()
+        keys = write_labels(self.path("keys.label.gii"), np.ones(81), {1: "a"})
+        words = "--samples", self.samples(), "--connectome", self.path("left.asc"), self.path("box.nii"), "--samples-per-seed", 3
+        rc, output = self.launch(self.path("out.h5"), *words, "--surface-values", keys)
+        self.assertEqual(rc, 0, output)
+        self.assertIn("keys.label.gii: its labels are one region", output)
 
     def test_the_bytes_are_the_same_for_any_ranks(self):
         def make(number, ranks):
