@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/portable/function.hpp"
+#include "kernels/voxel_model/noise_model.hpp"
 
 namespace voxherd::ballstick {
 
@@ -16,7 +17,7 @@ enum class diffusion_model {
   zeppelin = 3,          ///< gamma ball; sticks with a perpendicular diffusivity, ratio R
 };
 
-enum class noise_model { gaussian, rician };
+using voxel_model::noise_model;
 
 /// Which fibres have the automatic relevance determination prior f^-weight.
 enum class relevance_prior { none, all_but_first, all };
