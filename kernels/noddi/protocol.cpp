@@ -62,7 +62,7 @@ protocol::protocol(const gradient_table& gradients, const settings& s) : d_par(s
     b.push_back(gradients.b_s_per_mm2[k] * ms_per_um2);
     isotropic.push_back(std::exp(-b.back() * s.d_iso_mm2_per_s * 1e3));
   }
-  find_shells(gradients);
+  find_shells();
   terms = b.empty() || b.back() * d_par <= max_b_times_d_of_few_terms ? few_terms : many_terms;
   fill_sticks();
   const auto row = static_cast<std::size_t>(shells() * terms);
@@ -77,14 +77,13 @@ protocol::protocol(const gradient_table& gradients, const settings& s) : d_par(s
 }
 
 /// Each distinct b-value is a shell; of more than max_shells, the nearest are joined.
-void protocol::find_shells(const gradient_table&) {
+void protocol::find_shells() {
   struct group {
     double sum;
     int count;
     double mean() const { return sum / count; }
   };
   std::vector<group> groups;
-  std::vector<std::size_t> group_of(b.size());
   for (std::size_t i = 0; i < b.size(); ++i) {
     if (groups.empty() || b[i] - b[i - 1] > 1e-9) groups.push_back({0, 0});
     groups.back().sum += b[i];
@@ -153,6 +152,25 @@ std::vector<float> protocol::chain_table() const {
     for (const double v : slope) table.push_back(static_cast<float>(v * factor));
   }
   return table;
+}
+
+std::vector<double> predict_signals(const protocol& p, const signal_parameters& v) {
+  const auto row = static_cast<std::size_t>(p.shells() * p.terms);
+  std::vector<double> coefficient(row), slope(row), signals(p.measurements());
+  double mean_square = 0, mean_square_slope = 0;
+  p.coefficients(v.odi, coefficient.data(), slope.data(), mean_square, mean_square_slope);
+  for (std::size_t i = 0; i < p.measurements(); ++i) {
+    const double cosine = p.x[i] * v.axis[0] + p.y[i] * v.axis[1] + p.z[i] * v.axis[2], u = cosine * cosine;
+    const auto first = static_cast<std::size_t>(p.shell[i] * p.terms);
+    double intra = 0;
+    for (auto j = static_cast<std::size_t>(p.terms); j-- > 0;) intra = intra * (2 * u - 1) + coefficient[first + j];
+    const double along = (1 - mean_square) / 2 + u * (3 * mean_square - 1) / 2;
+    const double extra = std::exp(-p.b[i] * p.d_par * (1 - v.ndi * (1 - along)));
+    const double tissue = v.ndi * intra + (1 - v.ndi) * extra;
+    const double moving = (1 - v.fwf) * tissue + v.fwf * p.isotropic[i];
+    signals[p.order[i]] = v.s0 * ((1 - v.dot) * moving + v.dot);
+  }
+  return signals;
 }
 
 double largest_b_difference(const protocol& p, const gradient_table& gradients) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -23,6 +24,12 @@ constexpr double first_grid_ndi = .1, grid_ndi_step = .15;
 /// Nodes of the chain's table over ODI, from min_odi to 1: with exact slopes the signal's error is 2e-7 at b = 3000
 /// and 7e-6 at 10000 s/mm2.
 constexpr int table_intervals = 128;
+
+/// Parameters of a voxel, for predict_signals(). `axis`: in the frame of the gradients.
+struct signal_parameters {
+  double s0, fwf, ndi, odi, dot;
+  std::array<double, 3> axis;
+};
 
 /// What depends on the gradients and settings only. Measurements are in the order of their b-values, so that
 /// neighbours have the same table.
@@ -52,11 +59,15 @@ struct protocol {
   std::vector<float> chain_table() const;
 
  private:
-  void find_shells(const gradient_table& gradients);
+  void find_shells();
   void fill_sticks();
   void coefficients(double odi, double* coefficient, double* slope_by_kappa, double& mean_square,
                     double& mean_square_slope) const;
+  friend std::vector<double> predict_signals(const protocol& p, const signal_parameters& v);
 };
+
+/// Signals of a voxel, in the order of the series' volumes.
+std::vector<double> predict_signals(const protocol& p, const signal_parameters& v);
 
 /// The largest difference of a volume's b-value from that of its table, s/mm2: 0 up to max_shells distinct values.
 double largest_b_difference(const protocol& p, const gradient_table& gradients);

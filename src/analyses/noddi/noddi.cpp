@@ -92,11 +92,12 @@ void check_series(const noddi::settings& settings, const gradient_table& gradien
 }  // namespace
 
 exit_status run_noddi(session& s, const noddi_request& request) {
-  const noddi::settings settings = request.model.settings();
+  const noddi::settings settings = request.settings();
   if (!request.series.gradient_deviation.empty())
     throw failure(exit_status::usage,
                   "--grad-dev: noddi does not correct for the deviation of gradients; leave it out");
   run_settings how = make_run_settings(s, request.run);
+  how.export_words = "nifti DIR";
   dwi_request files = request.series;
   files.needs_b0 = false;  // S0 is a parameter of the model
   dwi_series dwi(s, files, request.run.host_memory_bytes());
@@ -109,11 +110,24 @@ exit_status run_noddi(session& s, const noddi_request& request) {
   return run(s, neurites, how, hooks_for(d));
 }
 
+namespace {
+
+/// Those of all options, for the manual.
+std::vector<output_spec> list_all_outputs() {
+  noddi::settings all;
+  all.samples = 50;
+  all.dot = true;
+  all.noise = noddi::noise_model::rician;
+  return output_specs<noddi::noddi_outputs>(all);
+}
+
+}  // namespace
+
 extern const command noddi_command =
     make_command<noddi_options, run_noddi>({"noddi", "neurite density and orientation dispersion (NODDI)",
                                             "voxherd noddi --dwi data.nii.gz --bvals bvals --bvecs bvecs \\\n"
                                             "  --mask mask.nii.gz --noise rician --out noddi.h5\n"
                                             "voxherd export noddi.h5 --to nifti maps"},
-                                           [] { return output_specs<noddi::noddi_outputs>(noddi::settings{}); });
+                                           list_all_outputs);
 
 }  // namespace voxherd

@@ -9,19 +9,19 @@ namespace {
 constexpr double max_jumps = 10'000'000, max_samples = 100'000;
 }
 
-noddi::settings noddi_model_request::settings() const {
+noddi::settings noddi_request::settings() const {
   noddi::settings s;
-  s.d_par_mm2_per_s = d_par_mm2_per_s;
-  s.d_iso_mm2_per_s = d_iso_mm2_per_s;
-  s.dot = dot;
-  s.noise = noise;
-  s.sigma = sigma.value_or(0);
-  s.samples = samples;
-  s.burn_in_jumps = burn_in_jumps;
-  s.sample_every = sample_every;
-  s.adapt_every = adapt_every;
-  s.seed = seed;
-  s.prior = prior;
+  s.d_par_mm2_per_s = model.d_par_mm2_per_s;
+  s.d_iso_mm2_per_s = model.d_iso_mm2_per_s;
+  s.dot = model.dot;
+  s.noise = model.noise;
+  s.sigma = model.sigma.value_or(0);
+  s.samples = sampling.samples;
+  s.prior = sampling.prior;
+  s.burn_in_jumps = sampling.burn_in_jumps;
+  s.sample_every = sampling.sample_every;
+  s.adapt_every = sampling.adapt_every;
+  s.seed = sampling.seed;
   return s;
 }
 
@@ -38,7 +38,17 @@ const option_table<noddi_model_request>& noddi_model_options() {
       {"noise", &T::noise, {{"gaussian", noise_model::gaussian}, {"rician", noise_model::rician}},
        {.text = "distribution of the noise in the signal", .stored = always}},
       {"sigma", &T::sigma, range{1e-9, 1e9},
-       {.text = "standard deviation of the Rician noise", .unit = "signal", .standard = "estimated in each voxel", .stored = if_it_applies, .needs = "noise=rician"}}})
+       {.text = "standard deviation of the Rician noise", .unit = "signal", .standard = "estimated in each voxel", .stored = if_it_applies, .needs = "noise=rician"}}});
+  // clang-format on
+  return table;
+}
+
+namespace {
+
+const option_table<noddi_sampling_request>& sampling_options() {
+  using T = noddi_sampling_request;
+  // clang-format off
+  static const option_table<T> table = option_table<T>()
     .group("Sampling", {
       {"samples", &T::samples, range{0, max_samples},
        {.text = "samples of the posterior in each voxel, for means and standard deviations; 0: best fit only", .stored = always}},
@@ -56,11 +66,14 @@ const option_table<noddi_model_request>& noddi_model_options() {
   return table;
 }
 
+}  // namespace
+
 const option_table<noddi_request>& noddi_options() {
   using T = noddi_request;
   static const option_table<T> table = option_table<T>()
                                            .include(&T::series, dwi_options())
                                            .include(&T::model, noddi_model_options())
+                                           .include(&T::sampling, sampling_options())
                                            .include(&T::run, run_options());
   return table;
 }
