@@ -3,11 +3,11 @@
 #include "kernels/ballstick/settings.hpp"
 #include "kernels/portable/function.hpp"
 #include "kernels/portable/lane_math.hpp"
+#include "kernels/voxel_model/noise.hpp"
 
 namespace voxherd::ballstick {
 
-constexpr float log2_e = 1.442695041f;
-constexpr float ln_2 = 0.6931471806f;
+using voxel_model::log2_e;
 
 /// One measurement's weighting as the kernels store it. With b in s/mm2 and unit direction g:
 /// (x, y, z) = g sqrt(b log2 e), so that the square of its product with a fibre direction is b cos^2 log2 e.

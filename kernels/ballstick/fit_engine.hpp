@@ -3,32 +3,20 @@
 #include <cmath>
 
 #include "kernels/ballstick/fit_signal.hpp"
-#include "kernels/portable/cholesky.hpp"
-
-namespace voxherd::ballstick {
-
-/// How a team sums the products of rows of N numbers: `type`, with clear(), add(row) and finish(team, packed), and
-/// `shared_doubles` of the team's shared memory. Specialised in the file of each kind of team.
-template <class Team, int N>
-struct gram_of;
-
-/// How a team solves N symmetric positive definite equations: solve(team, memory, matrix, right, x), true on success,
-/// with matrix(i, j) and right(i) giving the elements and `shared_doubles` of the team's shared memory.
-template <class Team, int N>
-struct solver_of;
-
-}  // namespace voxherd::ballstick
+#include "kernels/voxel_model/minimiser.hpp"
+#include "kernels/voxel_model/orientation.hpp"
 
 namespace voxherd::ballstick::fitting {
+
+using voxel_model::orientation;
+using voxel_model::oriented;
+using voxel_model::turned;
 
 /// Bounds of the fit: inside the sampler's support, and above zero, where a fibre would have no direction to
 /// improve and a proposal no size. Amplitudes as parts of the voxel's largest signal.
 constexpr double min_amplitude = 1e-3;
 constexpr double min_d = 0.01, max_d = 4.999;  // um2/ms
 constexpr double min_scale = 1e-3;             // um2/ms
-/// Tangent of a fibre's largest rotation in one step: the linear model hardly limits the angles of a weak fibre.
-constexpr double max_turn = 0.5;
-
 /// With d <= 5 and scale <= max_scale, d_std = sqrt(d scale) stays below the prior's limit, 10 or 4 um2/ms.
 template <diffusion_model Model>
 constexpr double max_scale = Model == diffusion_model::zeppelin ? 3.199 : 19.99;
@@ -51,27 +39,12 @@ struct shape {
   static constexpr int row = free + 1;
 };
 
-/// A fibre's unit vector, which has no poles, and two tangents that it turns along.
-struct orientation {
-  double along[3], u[3], v[3];
-};
-
 /// The current point of the fit.
 template <class Shape>
 struct point {
   double linear[Shape::rotations];  ///< amplitudes, d, scale
   orientation fibre[Shape::fibres];
 };
-
-/// The axis along (x, y, z); tangents by Duff et al., JCGT 6(1), 2017.
-VOXHERD_FUNCTION inline orientation oriented(double x, double y, double z) {
-  const double inverse = 1 / std::sqrt(x * x + y * y + z * z);
-  x *= inverse;
-  y *= inverse;
-  z *= inverse;
-  const double sign = z < 0 ? -1.0 : 1.0, a = -1 / (sign + z), b = x * y * a;
-  return {{x, y, z}, {1 + sign * x * x * a, sign * b, -sign * x}, {b, sign + y * y * a, -y}};
-}
 
 template <class Shape>
 VOXHERD_FUNCTION inline double lower_bound(int i) {
@@ -96,15 +69,7 @@ VOXHERD_FUNCTION inline point<Shape> moved(const point<Shape>& from, double* ste
   }
   VOXHERD_UNROLL
   for (int k = 0; k < Shape::fibres; ++k) {
-    const orientation& o = from.fibre[k];
-    double &turn_u = step[Shape::rotations + 2 * k], &turn_v = step[Shape::rotations + 2 * k + 1];
-    const double turn = std::sqrt(turn_u * turn_u + turn_v * turn_v);
-    const double part = turn > max_turn ? max_turn / turn : 1;
-    turn_u *= part;
-    turn_v *= part;
-    to.fibre[k] =
-        oriented(o.along[0] + turn_u * o.u[0] + turn_v * o.v[0], o.along[1] + turn_u * o.u[1] + turn_v * o.v[1],
-                 o.along[2] + turn_u * o.u[2] + turn_v * o.v[2]);
+    to.fibre[k] = turned(from.fibre[k], step[Shape::rotations + 2 * k], step[Shape::rotations + 2 * k + 1]);
   }
   return to;
 }
@@ -153,153 +118,41 @@ constexpr double settled_decrease = 3e-5;
 /// Rounding errors of the residuals per measurement, for signals near 1: data without noise.
 constexpr double no_residual = 1e-20;
 
-constexpr int max_bound_rounds = 4;
-
-constexpr int tensor_row = 8;
-
-template <class Shape>
-constexpr int widest_row = Shape::row > tensor_row ? Shape::row : tensor_row;
-
-/// Memory shared by a team's lanes.
 template <class Team, class Shape>
-struct scratch {
-  double normal[2][packed_size(widest_row<Shape>)];
-  double system[solver_of<Team, widest_row<Shape> - 1>::shared_doubles];
-  double step[widest_row<Shape> - 1];
-  double rows[gram_of<Team, widest_row<Shape>>::shared_doubles + 1];
-  bool fixed[Shape::free];  ///< numbers held at their bound
-  double fixed_step[Shape::free];
-};
+using scratch = voxel_model::fit_scratch<Team, Shape::free>;
 
-/// Levenberg-Marquardt with the damping scaled by the diagonal (Marquardt 1963), its size set from the gain ratio
-/// (Nielsen, IMM-REP-1999-05), within bounds.
-///
+/// The least squares of one voxel, for the minimiser. Signals in units of `signal_scale`.
 /// `Measurements`: load(slot, q, signal, weight), slots(), count().
-/// In double: normal equations square the condition number, and the fit runs once per voxel.
-template <class Team, class Shape, class Measurements, class Scratch>
-class engine {
+template <class Team, class Shape, class Measurements>
+class problem {
   using real = typename Team::real;
-  static constexpr int n = Shape::free;
 
  public:
-  VOXHERD_FUNCTION engine(const Team& team, const Measurements& m, double signal_scale, double ratio, Scratch& s)
-      : team_(team), m_(m), signal_scale_(signal_scale), ratio_(ratio), s_(s) {}
+  using point = fitting::point<Shape>;
+  static constexpr int free = Shape::free;
+  static constexpr int bounded = Shape::rotations;
+  static constexpr double settled_decrease = fitting::settled_decrease;
+  static constexpr int max_iterations = fitting::max_iterations;
 
-  /// Moves `p` to a minimum; returns the sum of squares there, in units of signal_scale squared.
-  VOXHERD_FUNCTION double minimise(point<Shape>& p) const {
-    int now = 0;
-    double sum = linearise(p, s_.normal[now]);
-    double damping = 1e-2, growth = 2;
-    for (int iteration = 0; iteration < max_iterations && sum > no_residual * m_.count(); ++iteration) {
-      const bool solved = solve(p, s_.normal[now], damping);
-      double step[n];
-      VOXHERD_UNROLL
-      for (int i = 0; i < n; ++i) step[i] = s_.step[i];
-      team_.sync();
-      bool lower = false;
-      if (solved) {
-        const point<Shape> trial = moved(p, step);
-        const double predicted = predicted_decrease(s_.normal[now], step);
-        if (predicted >= 0 && predicted < settled_decrease * sum) break;
-        const double trial_sum = linearise(trial, s_.normal[1 - now]);
-        const double decrease = sum - trial_sum;
-        lower = decrease > 0;
-        if (lower) {
-          p = trial;
-          sum = trial_sum;
-          now = 1 - now;
-          if (decrease < settled_decrease * sum) break;
-          const double gain = 2 * decrease / predicted - 1, shrink = 1 - gain * gain * gain;
-          damping *= shrink > 1.0 / 3 ? shrink : 1.0 / 3;
-          growth = 2;
-        }
-      }
-      if (!lower) {
-        damping *= growth;
-        growth *= 2;
-      }
-    }
-    return sum;
+  VOXHERD_FUNCTION problem(const Measurements& m, double signal_scale, double ratio)
+      : m_(m), signal_scale_(signal_scale), ratio_(ratio) {}
+
+  VOXHERD_FUNCTION void begin(const point&) const {}
+  VOXHERD_FUNCTION int slots() const { return m_.slots(); }
+  VOXHERD_FUNCTION void fill_row(const point& p, int slot, real (&row)[free + 1]) const {
+    real q[3], signal, weight;
+    m_.load(slot, q, signal, weight);
+    fitting::fill_row<Shape>(p, ratio_, q, signal * real(1 / signal_scale_), weight, row);
   }
+  VOXHERD_FUNCTION double cost(double sum) const { return sum; }
+  VOXHERD_FUNCTION double negligible_sum() const { return no_residual * m_.count(); }
+  VOXHERD_FUNCTION double lower_bound(int i) const { return fitting::lower_bound<Shape>(i); }
+  VOXHERD_FUNCTION double upper_bound(int i) const { return fitting::upper_bound<Shape>(i); }
+  VOXHERD_FUNCTION point moved(const point& p, double* step) const { return fitting::moved<Shape>(p, step); }
 
  private:
-  VOXHERD_FUNCTION double linearise(const point<Shape>& p, double* normal) const {
-    typename gram_of<Team, Shape::row>::type gram(team_, s_.rows);
-    gram.clear();
-    for (int slot = 0; slot < m_.slots(); ++slot) {
-      real q[3], signal, weight, row[Shape::row];
-      m_.load(slot, q, signal, weight);
-      fill_row<Shape>(p, ratio_, q, signal * real(1 / signal_scale_), weight, row);
-      gram.add(row);
-    }
-    gram.finish(team_, normal);
-    return normal[packed_index(n, n)];
-  }
-
-  /// Solves (H + damping diag H) step = J^T r in the scratch. Numbers that the step would move across a bound are set
-  /// to the bound, and the others are solved for again.
-  VOXHERD_FUNCTION bool solve(const point<Shape>& p, const double* normal, double damping) const {
-    team_.share(n, [&](int i) { s_.fixed[i] = false; });
-    const auto matrix = [&](int i, int j) {
-      const double h = normal[i > j ? packed_index(i, j) : packed_index(j, i)];
-      if (i != j) return s_.fixed[i] || s_.fixed[j] ? 0.0 : h;
-      const double diagonal = h * (1 + damping);
-      return s_.fixed[i] || !(diagonal > 0) ? 1.0 : diagonal;
-    };
-    const auto right = [&](int i) {
-      if (s_.fixed[i]) return s_.fixed_step[i];
-      double sum = normal[packed_index(n, i)];
-      for (int j = 0; j < n; ++j) {
-        if (s_.fixed[j]) sum -= normal[i > j ? packed_index(i, j) : packed_index(j, i)] * s_.fixed_step[j];
-      }
-      return sum;
-    };
-    for (int round = 0; round < max_bound_rounds; ++round) {
-      team_.sync();
-      if (!solver_of<Team, n>::solve(team_, s_.system, matrix, right, s_.step)) return false;
-      if (!fix_at_bounds(p)) break;
-    }
-    return true;
-  }
-
-  VOXHERD_FUNCTION bool fix_at_bounds(const point<Shape>& p) const {
-    bool any = false;
-    VOXHERD_UNROLL
-    for (int i = 0; i < Shape::rotations; ++i) {
-      const double to_low = lower_bound<Shape>(i) - p.linear[i], to_high = upper_bound<Shape>(i) - p.linear[i];
-      const double step = s_.step[i];
-      if (s_.fixed[i] || (step >= to_low && step <= to_high)) continue;
-      any = true;
-      team_.once([&] { s_.fixed_step[i] = step < to_low ? to_low : to_high; });
-    }
-    team_.sync();
-    VOXHERD_UNROLL
-    for (int i = 0; i < Shape::rotations; ++i) {
-      const double step = s_.step[i];
-      const bool outside = step < lower_bound<Shape>(i) - p.linear[i] || step > upper_bound<Shape>(i) - p.linear[i];
-      if (outside) team_.once([&] { s_.fixed[i] = true; });
-    }
-    return any;
-  }
-
-  /// Decrease of the sum of squares of the linearised signal.
-  VOXHERD_FUNCTION static double predicted_decrease(const double* normal, const double (&step)[n]) {
-    double decrease = 0;
-    VOXHERD_UNROLL
-    for (int i = 0; i < n; ++i) {
-      double curved = 0;
-      VOXHERD_UNROLL
-      for (int j = 0; j < i; ++j) curved += 2 * normal[packed_index(i, j)] * step[j];
-      curved += normal[packed_index(i, i)] * step[i];
-      decrease += step[i] * (2 * normal[packed_index(n, i)] - curved);
-    }
-    return decrease;
-  }
-
-  const Team& team_;
   const Measurements& m_;
   double signal_scale_, ratio_;
-  Scratch& s_;
 };
 
 }  // namespace voxherd::ballstick::fitting

@@ -6,9 +6,11 @@
 #include "kernels/ballstick/attenuation.hpp"
 #include "kernels/ballstick/settings.hpp"
 #include "kernels/portable/gradient_table.hpp"
-#include "kernels/portable/voxel_status.hpp"
+#include "kernels/voxel_model/voxel_preparer.hpp"
 
 namespace voxherd::ballstick {
+
+using voxel_model::voxel_preparer;
 
 /// All voxels' weighted directions (attenuation.hpp), padded to a multiple of the slots.
 struct weighting_table {
@@ -49,40 +51,5 @@ VOXHERD_FUNCTION inline void deviate(weighted_direction<Real>& g, Real& weightin
   g.z = z;
   weighting = lane::fma(x, x, lane::fma(y, y, z * z));
 }
-
-/// Copies one voxel's signals into a padded row (zeros after the last); returns whether they can be fitted.
-/// Under Rician noise, samples that are not positive become the smallest positive one, since the likelihood uses their
-/// logarithm.
-struct voxel_preparer {
-  int measurements;
-  int padded;
-  noise_model noise;
-
-  VOXHERD_FUNCTION voxel_status operator()(const float* signals, float* row) const {
-    bool finite = true, zero = true, constant = true;
-    float smallest_positive = 0;
-    for (int i = 0; i < padded; ++i) {
-      const float y = i < measurements ? signals[i] : 0.0f;
-      row[i] = y;
-      if (i >= measurements) continue;
-      finite = finite && fabsf(y) <= 3.4e38f;
-      zero = zero && y == 0.0f;
-      constant = constant && y == signals[0];
-      if (y > 0.0f && (smallest_positive == 0.0f || y < smallest_positive)) smallest_positive = y;
-    }
-    const voxel_status status = !finite                     ? voxel_status::not_finite
-                                : zero                      ? voxel_status::all_zero
-                                : constant                  ? voxel_status::constant
-                                : smallest_positive == 0.0f ? voxel_status::too_few_positive
-                                                            : voxel_status::fitted;
-    for (int i = 0; i < padded; ++i) {
-      if (status != voxel_status::fitted)
-        row[i] = 0.0f;  // so that all computations stay finite
-      else if (noise == noise_model::rician && i < measurements && row[i] <= 0.0f)
-        row[i] = smallest_positive;
-    }
-    return status;
-  }
-};
 
 }  // namespace voxherd::ballstick

@@ -3,28 +3,15 @@
 #include <cstdint>
 
 #include "kernels/ballstick/voxel_signal.hpp"
-#include "kernels/portable/draws.hpp"
+#include "kernels/voxel_model/chain.hpp"
 
 namespace voxherd::ballstick {
 
-/// A scaled proposal and the threshold that accepts it.
-struct prepared_draw {
-  float step;              ///< standard normal times the parameter's proposal SD
-  float neg_log2_uniform;  ///< the trial is accepted if its energy rises by less than this
-};
+using voxel_model::prepared_draw;
 
-/// Jumps are drawn in blocks of about this many updates, divided among the lanes.
-constexpr int draws_per_block = 64;
 constexpr int max_parameters = 2 + 4 + 3 * max_fibres;
-constexpr int draw_capacity = draws_per_block + max_parameters + 2;
 
-/// Scratch of one team, in memory shared by its lanes.
-struct chain_scratch {
-  prepared_draw draws[draw_capacity];
-  float step_sd[max_parameters];
-  int accepted[max_parameters];        ///< since the last adaptation
-  int accepted_total[max_parameters];  ///< up to the last adaptation
-};
+using chain_scratch = voxel_model::chain_scratch<max_parameters>;
 
 /// Random-walk Metropolis over one voxel's ball & stick parameters, one scalar at a time, by one team of lanes that
 /// share the measurements (Behrens 2007; order, priors, proposals and adaptation as in bedpostX).
@@ -73,58 +60,55 @@ class sampler {
   /// each parameter's share of accepted jumps. `store`: whether to store results (the last teams of a grid may have no
   /// voxel).
   VOXHERD_FUNCTION void run(std::uint64_t voxel, float* samples, float* acceptance, bool store) {
-    const int jumps = settings_.burn_in_jumps + settings_.sampled_jumps;
-    const int fitting = draws_per_block / layout_.count;
-    const int jumps_per_block = fitting > 0 ? fitting : 1;
-    int until_adaptation = settings_.adapt_every;
-    int until_sample = settings_.burn_in_jumps + settings_.sample_every;
-    int sample = 0;
-    for (int jump = 0; jump < jumps;) {
-      int block = jumps_per_block < until_adaptation ? jumps_per_block : until_adaptation;
-      if (jump + block > jumps) block = jumps - jump;
-      const prepared_draw* draws = prepare_draws(voxel, jump, block);
-      for (int j = 0; j < block; ++j) {
-        const unsigned accepted = one_jump(draws + j * layout_.count);
-        team_.share(layout_.count, [&](int p) { scratch_.accepted[p] += static_cast<int>((accepted >> p) & 1u); });
-        if (--until_sample == 0) {
-          until_sample = settings_.sample_every;
-          if (store) team_.once([&] { store_sample(samples + sample); });
-          ++sample;
-        }
-      }
-      jump += block;
-      until_adaptation -= block;
-      if (until_adaptation == 0) {
-        until_adaptation = settings_.adapt_every;
-        team_.share(layout_.count, [&](int p) { adapt(p); });
-      }
-      team_.sync();
+    voxel_model::chain<Team, sampler, chain_scratch>(team_, settings_.lengths, scratch_, *this)
+        .run(voxel, samples, acceptance, store);
+  }
+
+  // The steps of voxel_model::chain.
+  VOXHERD_FUNCTION int count() const { return layout_.count; }
+  VOXHERD_FUNCTION bool is_angle(int p) const { return p >= layout_.first_fibre && (p - layout_.first_fibre) % 3 != 2; }
+
+  VOXHERD_FUNCTION unsigned one_jump(const prepared_draw* draws) {
+    unsigned accepted = 0;
+    if (layout_.f0 >= 0) accepted |= update_unattenuated(draws[layout_.f0]) << layout_.f0;
+    if constexpr (Noise::model == noise_model::rician) accepted |= update_tau(draws[layout_.tau]) << layout_.tau;
+    VOXHERD_UNROLL_BY(1)
+    for (int p = layout_.d; p < layout_.d + diffusion_parameters; ++p) accepted |= update_diffusion(p, draws[p]) << p;
+    accepted |= update_s0(draws[layout_.s0]) << layout_.s0;
+    VOXHERD_UNROLL
+    for (int k = 0; k < Fibres; ++k) {
+      signal_.begin_fibre(k, s0_ * f_[k]);
+      VOXHERD_UNROLL_BY(angle_copies)
+      for (int p = layout_.th(k); p <= layout_.ph(k); ++p) accepted |= update_angle(k, p, draws[p]) << p;
+      accepted |= update_fraction(k, draws[layout_.f(k)]) << layout_.f(k);
+      signal_.end_fibre(k, s0_ * f_[k]);
     }
-    team_.share(layout_.count, [&](int p) {
-      const int accepted = scratch_.accepted_total[p] + scratch_.accepted[p];
-      if (store) acceptance[p] = static_cast<float>(accepted) / static_cast<float>(jumps);
-    });
+    return accepted;
+  }
+
+  /// Column `sample` of (parameter, sample).
+  VOXHERD_FUNCTION void store_sample(float* column) const {
+    const int stride = settings_.lengths.sampled_jumps / settings_.lengths.sample_every;
+    column[layout_.s0 * stride] = s0_;
+    column[layout_.d * stride] = d_;
+    if (layout_.d_std >= 0) column[layout_.d_std * stride] = d_std_;
+    if (layout_.ratio >= 0) column[layout_.ratio * stride] = ratio_;
+    if (layout_.f0 >= 0) column[layout_.f0 * stride] = f0_;
+    if constexpr (Noise::model == noise_model::rician) column[layout_.tau * stride] = noise_.tau;
+    VOXHERD_UNROLL
+    for (int k = 0; k < Fibres; ++k) {
+      column[layout_.th(k) * stride] = angles_[k].th;
+      column[layout_.ph(k) * stride] = angles_[k].ph;
+      column[layout_.f(k) * stride] = f_[k];
+    }
   }
 
  private:
-  /// A fibre's direction with the sines and cosines that its two updates share.
-  struct direction {
-    float th, ph, sin_th, cos_th, sin_ph, cos_ph;
-    VOXHERD_FUNCTION void set_th(float angle) {
-      th = wrapped(angle);
-      lane::sincos(th, sin_th, cos_th);
-    }
-    VOXHERD_FUNCTION void set_ph(float angle) {
-      ph = wrapped(angle);
-      lane::sincos(ph, sin_ph, cos_ph);
-    }
+  /// A fibre's direction.
+  struct direction : voxel_model::polar_direction {
     VOXHERD_FUNCTION fibre_vector vector(float scale) const {
       const float across = sin_th * scale;
       return {across * cos_ph, across * sin_ph, cos_th * scale};
-    }
-    /// To [-pi, pi]: the chain uses only the sine and cosine of an angle.
-    VOXHERD_FUNCTION static float wrapped(float angle) {
-      return lane::fma(-6.283185307f, lane::round(angle * 0.1591549431f), angle);
     }
   };
 
@@ -173,24 +157,6 @@ class sampler {
     if (!team_.agreed(supported && noise_.change(trial) + prior < draw.neg_log2_uniform)) return false;
     noise_.accept(trial);
     return true;
-  }
-
-  VOXHERD_FUNCTION unsigned one_jump(const prepared_draw* draws) {
-    unsigned accepted = 0;
-    if (layout_.f0 >= 0) accepted |= update_unattenuated(draws[layout_.f0]) << layout_.f0;
-    if constexpr (Noise::model == noise_model::rician) accepted |= update_tau(draws[layout_.tau]) << layout_.tau;
-    VOXHERD_UNROLL_BY(1)
-    for (int p = layout_.d; p < layout_.d + diffusion_parameters; ++p) accepted |= update_diffusion(p, draws[p]) << p;
-    accepted |= update_s0(draws[layout_.s0]) << layout_.s0;
-    VOXHERD_UNROLL
-    for (int k = 0; k < Fibres; ++k) {
-      signal_.begin_fibre(k, s0_ * f_[k]);
-      VOXHERD_UNROLL_BY(angle_copies)
-      for (int p = layout_.th(k); p <= layout_.ph(k); ++p) accepted |= update_angle(k, p, draws[p]) << p;
-      accepted |= update_fraction(k, draws[layout_.f(k)]) << layout_.f(k);
-      signal_.end_fibre(k, s0_ * f_[k]);
-    }
-    return accepted;
   }
 
   VOXHERD_FUNCTION unsigned update_unattenuated(const prepared_draw& draw) {
@@ -290,53 +256,6 @@ class sampler {
     f_[k] = trial;
     signal_.keep_fraction(s0_ * draw.step);
     return 1;
-  }
-
-  /// Draws for `block` jumps from `jump` on, divided among the lanes, two updates at a time.
-  VOXHERD_FUNCTION const prepared_draw* prepare_draws(std::uint64_t voxel, int jump, int block) {
-    const int count = layout_.count;
-    const std::uint64_t first = static_cast<std::uint64_t>(jump) * static_cast<std::uint64_t>(count);
-    const int odd = static_cast<int>(first & 1u);
-    team_.share((odd + block * count + 1) / 2, [&](int i) {
-      const draw_pair d = draw(settings_.seed, voxel, first / 2 + static_cast<std::uint64_t>(i));
-      VOXHERD_UNROLL
-      for (int j = 0; j < 2; ++j) {
-        const int update = 2 * i + j - odd;  // within the block
-        const int p = update < 0 ? 0 : update % count;
-        scratch_.draws[2 * i + j] = {d.normal[j] * scratch_.step_sd[p], d.neg_log2_uniform[j]};
-      }
-    });
-    team_.sync();
-    return scratch_.draws + odd;
-  }
-
-  /// Drives a parameter's acceptance towards one half. Angle steps are limited to a few turns: a longer wrapped step is
-  /// uniform anyway.
-  VOXHERD_FUNCTION void adapt(int p) {
-    const int accepted = scratch_.accepted[p];
-    const int rejected = settings_.adapt_every - accepted;
-    const bool is_angle = p >= layout_.first_fibre && (p - layout_.first_fibre) % 3 != 2;
-    const float sd = scratch_.step_sd[p] * sqrtf(static_cast<float>(accepted + 1) / static_cast<float>(rejected + 1));
-    scratch_.step_sd[p] = lane::min(sd, is_angle ? 25.0f : 1e10f);
-    scratch_.accepted_total[p] += accepted;
-    scratch_.accepted[p] = 0;
-  }
-
-  /// Column `sample` of (parameter, sample).
-  VOXHERD_FUNCTION void store_sample(float* column) const {
-    const int stride = settings_.sampled_jumps / settings_.sample_every;
-    column[layout_.s0 * stride] = s0_;
-    column[layout_.d * stride] = d_;
-    if (layout_.d_std >= 0) column[layout_.d_std * stride] = d_std_;
-    if (layout_.ratio >= 0) column[layout_.ratio * stride] = ratio_;
-    if (layout_.f0 >= 0) column[layout_.f0 * stride] = f0_;
-    if constexpr (Noise::model == noise_model::rician) column[layout_.tau * stride] = noise_.tau;
-    VOXHERD_UNROLL
-    for (int k = 0; k < Fibres; ++k) {
-      column[layout_.th(k) * stride] = angles_[k].th;
-      column[layout_.ph(k) * stride] = angles_[k].ph;
-      column[layout_.f(k) * stride] = f_[k];
-    }
   }
 
   const Team& team_;

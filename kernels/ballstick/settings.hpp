@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "kernels/portable/function.hpp"
+#include "kernels/voxel_model/chain_lengths.hpp"
+#include "kernels/voxel_model/noise_model.hpp"
 
 namespace voxherd::ballstick {
 
@@ -16,7 +18,7 @@ enum class diffusion_model {
   zeppelin = 3,          ///< gamma ball; sticks with a perpendicular diffusivity, ratio R
 };
 
-enum class noise_model { gaussian, rician };
+using voxel_model::noise_model;
 
 /// Which fibres have the automatic relevance determination prior f^-weight.
 enum class relevance_prior { none, all_but_first, all };
@@ -44,8 +46,7 @@ struct settings {
 /// Data that all voxels of a run share.
 struct chain_settings {
   int measurements;  ///< K
-  int burn_in_jumps, sampled_jumps, sample_every, adapt_every;
-  std::uint64_t seed;
+  voxel_model::chain_lengths lengths;
   float max_weighting;  ///< largest b log2(e)
   float relevance_weight;
   bool relevance_of_first, relevance_of_others;
@@ -56,11 +57,7 @@ struct chain_settings {
 inline chain_settings chain_settings_of(const settings& s, std::size_t measurements, float max_weighting) {
   chain_settings c{};
   c.measurements = static_cast<int>(measurements);
-  c.burn_in_jumps = s.burn_in_jumps;
-  c.sampled_jumps = s.sampled_jumps;
-  c.sample_every = s.sample_every;
-  c.adapt_every = s.adapt_every;
-  c.seed = s.seed;
+  c.lengths = {s.burn_in_jumps, s.sampled_jumps, s.sample_every, s.adapt_every, s.seed};
   c.max_weighting = max_weighting;
   c.relevance_weight = s.relevance_weight;
   c.relevance_of_first = s.relevance == relevance_prior::all;

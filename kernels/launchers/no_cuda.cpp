@@ -7,6 +7,7 @@
 #include "kernels/device/held_memory.hpp"
 #include "kernels/geodesic/pair_work.hpp"
 #include "kernels/geodesic/trace_job.hpp"
+#include "kernels/noddi/noddi.hpp"
 #include "kernels/perfusion/perfusion.hpp"
 #include "kernels/tensor/bootstrap.hpp"
 #include "kernels/tensor_field/field.hpp"
@@ -66,6 +67,10 @@ void voxherd::tensor_field::copy_from_gpu(void*, const void*, std::size_t) { ref
 std::unique_ptr<voxherd::ballstick::estimator> voxherd::ballstick::make_cuda_estimator(const gradient_table&,
                                                                                        const settings&, bool) {
   refuse_cuda("ballstick");
+}
+
+std::unique_ptr<voxherd::noddi::estimator> voxherd::noddi::make_cuda_estimator(const gradient_table&, const settings&) {
+  refuse_cuda("noddi");
 }
 
 std::unique_ptr<voxherd::track::tracker> voxherd::track::make_tracker_cuda(const track_input&) { refuse_cuda("track"); }

@@ -24,6 +24,7 @@
 #include "src/export/export_plan.hpp"
 #include "src/export/fsl_folder.hpp"
 #include "src/fsl/bedpostx.hpp"
+#include "src/fsl/subject_folder.hpp"
 #include "src/io/input_file.hpp"
 
 namespace voxherd {
@@ -126,37 +127,6 @@ struct subject_files {
 };
 
 std::string result_path(const subject_files& f) { return f.out + "/voxherd.h5"; }
-
-/// An image may exist as .nii or .nii.gz, but not as both.
-std::optional<std::string> find_only_image(const std::string& folder, const std::string& name) {
-  std::optional<std::string> found;
-  for (const char* ending : {".nii.gz", ".nii"}) {
-    const std::string path = folder + "/" + name + ending;
-    if (!fs::exists(path)) continue;
-    if (found)
-      throw failure(exit_status::usage,
-                    fmt::format("both {} and {} exist; remove one of them", printable(*found), printable(path)));
-    found = path;
-  }
-  return found;
-}
-
-/// The first of two images that exists.
-std::optional<std::string> find_either(const std::string& folder, const std::string& one, const std::string& other) {
-  const auto found = find_only_image(folder, one);
-  return found ? found : find_only_image(folder, other);
-}
-
-std::optional<std::string> find_text(const std::string& folder, const std::string& name) {
-  for (const char* ending : {"", ".txt"})
-    if (const std::string path = folder + "/" + name + ending; fs::exists(path)) return path;
-  return std::nullopt;
-}
-
-std::string require_file(const std::optional<std::string>& found, const std::string& folder, const char* names) {
-  if (found) return *found;
-  throw failure(exit_status::missing_input, fmt::format("{}: found no {} in this folder", printable(folder), names));
-}
 
 subject_files find_files(const bedpostx_request& request) {
   subject_files f;

@@ -8,6 +8,7 @@
 #include "core/command.hpp"
 #include "core/text.hpp"
 #include "mpi/comm/session.hpp"
+#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {

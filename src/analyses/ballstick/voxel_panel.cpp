@@ -6,7 +6,7 @@
 #include "core/failure.hpp"
 #include "kernels/ballstick/fit_signal.hpp"
 #include "src/analyses/ballstick/views.hpp"
-#include "src/io/fingerprint.hpp"
+#include "src/analyses/common/input_images.hpp"
 #include "src/scan/gradient_deviation.hpp"
 #include "src/scan/single_voxels.hpp"
 #include "src/show/common_figures.hpp"
@@ -76,22 +76,13 @@ double predict_signal(const ballstick_means& m, const weighted_gradient& g) {
   return predict<diffusion_model::gamma>(m, g);
 }
 
-/// An input of the result; none if it has changed.
-std::vector<nifti_header> find_images(const result_reader& r, const char* name) {
-  const json inputs = r.provenance().value("inputs", json::object());
-  if (!inputs.contains(name) || !describe_change(inputs.at(name)).empty()) return {};
-  nifti_header h = read_nifti_header(inputs.at(name).at("path").get<std::string>());
-  if (h.grid.size != r.grid().size) return {};
-  return {h};
-}
-
 class ballstick_panel final : public voxel_panel {
  public:
   ballstick_panel(const result_reader& r, const grid_view& grid)
       : result_(r), grid_(grid), maps_(r), gradients_(stored_gradients(r)) {
-    if (const auto files = find_images(r, "dwi"); !files.empty() && files.front().volumes == gradients_.size())
+    if (const auto files = find_input_images(r, "dwi"); !files.empty() && files.front().volumes == gradients_.size())
       series_.emplace(files, r.item_voxels());
-    if (const auto files = find_images(r, "grad_dev"); !files.empty()) deviation_.emplace(files, r.item_voxels());
+    if (const auto files = find_input_images(r, "grad_dev"); !files.empty()) deviation_.emplace(files, r.item_voxels());
     const json inputs = r.provenance().value("inputs", json::object());
     if (inputs.contains("grad_dev") && !deviation_) series_.reset();
     if (deviation_) read_deviation_ = {stored_deviation_form(inputs.at("grad_dev")), r.grid()};

@@ -22,7 +22,7 @@ def kernel_folders_of_analyses():
 # From top to bottom: a folder may include its own files, and those of folders further down.
 LAYERS = (("src/app",), ("src/batch",), ("src/report", "src/view", "src/fsl", "src/phantom", "src/commands"), ("src/analyses",),
           ("src/show",), ("src/scan", "src/export"), ("src/io",), ("mpi/run",), ("mpi/result",), ("mpi/comm",), ("kernels/launchers", "kernels/phantom"),
-          kernel_folders_of_analyses(), ("kernels/tensor_field",), ("kernels/device",), ("kernels/portable",), ("core",))
+          kernel_folders_of_analyses(), ("kernels/voxel_model",), ("kernels/tensor_field",), ("kernels/device",), ("kernels/portable",), ("core",))
 
 
 def files_below(*folders, ends):

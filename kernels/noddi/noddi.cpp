@@ -1,0 +1,36 @@
+#include "kernels/noddi/noddi.hpp"
+
+#include "kernels/noddi/chain_model.hpp"
+
+namespace voxherd::noddi {
+
+outputs::shape outputs::acceptances(const settings& s) {
+  return {static_cast<std::uint64_t>(make_parameter_layout(s.dot, s.samples_tau()).count)};
+}
+
+chain_settings make_chain_settings(const protocol& p, const settings& s, const float* table) {
+  chain_settings c{};
+  c.lengths = {s.burn_in_jumps, s.samples * s.sample_every, s.sample_every, s.adapt_every, s.seed};
+  c.measurements = static_cast<int>(p.measurements());
+  c.row_numbers = p.row_numbers();
+  c.table = table;
+  c.dot = s.dot;
+  c.samples_tau = s.samples_tau();
+  c.uniform_kappa = s.prior == dispersion_prior::kappa;
+  return c;
+}
+
+std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table& gradients, const settings& s) {
+  return d.kind == backend::cuda ? make_cuda_estimator(gradients, s) : make_cpu_estimator(d, gradients, s);
+}
+
+std::size_t device_bytes_per_voxel(const settings& s, std::size_t measurements) {
+  constexpr std::size_t fit_numbers = 32, chain_numbers = 16;
+  settings all = s;
+  return output_bytes_per_item<noddi_outputs>(all) +
+         sizeof(float) *
+             (2 * measurements + 288 + fit_numbers + chain_numbers * (static_cast<std::size_t>(s.samples) + 2)) +
+         sizeof(std::uint64_t);
+}
+
+}  // namespace voxherd::noddi

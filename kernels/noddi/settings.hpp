@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/voxel_model/noise_model.hpp"
+
+namespace voxherd::noddi {
+
+using voxel_model::noise_model;
+
+/// What is uniform before the data are seen.
+enum class dispersion_prior { odi, kappa };
+
+/// The user's settings. NODDI with a Watson distribution (Zhang 2012, NeuroImage 61:1000).
+struct settings {
+  double d_par_mm2_per_s = 1.7e-3;
+  double d_iso_mm2_per_s = 3.0e-3;
+  bool dot = false;  ///< a compartment without attenuation
+  noise_model noise = noise_model::gaussian;
+  double sigma = 0;  ///< standard deviation of Rician noise, unit of the signal; 0: estimated in each voxel
+
+  int samples = 0;  ///< stored samples of the chain; 0: best fit only
+  int burn_in_jumps = 1000;
+  int sample_every = 25;
+  int adapt_every = 40;
+  std::uint64_t seed = 8665904;
+  dispersion_prior prior = dispersion_prior::odi;
+
+  /// Whether the chain also samples the noise level.
+  bool samples_tau() const { return noise == noise_model::rician && sigma == 0; }
+  int jumps() const { return burn_in_jumps + samples * sample_every; }
+};
+
+/// Bounds of ODI: kappa is 64 at the smallest, 0.016 at the largest.
+constexpr double min_odi = 0.00995, max_odi = 0.99;
+/// Inside 0 and 1, where a fraction's derivatives vanish.
+constexpr double min_fraction = 1e-6, max_fraction = 1 - 1e-6;
+
+/// b-values with a table of their own.
+constexpr int max_shells = 32;
+/// Largest b d_par, at which 16 terms of the series have an error of 1e-6.
+constexpr double max_b_times_d = 17.5;
+
+/// Orders 0, 2, ... of the series: the smaller number has an error below 1e-6 up to b d_par = 6 (b = 3500 s/mm2).
+constexpr int few_terms = 12, many_terms = 16;
+constexpr double max_b_times_d_of_few_terms = 7.5;
+
+}  // namespace voxherd::noddi

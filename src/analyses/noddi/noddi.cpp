@@ -1,0 +1,133 @@
+#include "kernels/noddi/noddi.hpp"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "core/command.hpp"
+#include "kernels/noddi/protocol.hpp"
+#include "src/analyses/common/voxelwise.hpp"
+#include "src/analyses/noddi/options.hpp"
+#include "src/scan/dwi.hpp"
+#include "src/show/common_figures.hpp"
+
+namespace voxherd {
+
+namespace {
+
+class noddi_runner final : public batch_runner {
+ public:
+  noddi_runner(std::unique_ptr<noddi::estimator> estimator, const noddi::settings& settings,
+               const std::vector<std::uint64_t>& voxels)
+      : estimator_(std::move(estimator)), chosen_(chosen_outputs<noddi::noddi_outputs>(settings)), voxels_(voxels) {}
+
+  void run(const batch& items, std::span<const std::byte> input,
+           std::span<const std::span<std::byte>> outputs) override {
+    estimator_->run(items.item_count, voxels_.data() + items.first_item, reinterpret_cast<const float*>(input.data()),
+                    arrays_in<noddi::noddi_outputs>(outputs, chosen_));
+  }
+  void release_memory() override { estimator_->release_memory(); }
+
+ private:
+  std::unique_ptr<noddi::estimator> estimator_;
+  output_choice<noddi::noddi_outputs> chosen_;
+  const std::vector<std::uint64_t>& voxels_;
+};
+
+class noddi_analysis final : public voxelwise_base<dwi_series> {
+ public:
+  noddi_analysis(dwi_series& dwi, const device& d, const noddi::settings& settings)
+      : voxelwise_base("noddi", dwi, d), settings_(settings) {}
+
+  std::vector<output_spec> outputs() const override { return output_specs<noddi::noddi_outputs>(settings_); }
+  std::size_t device_bytes_per_item() const override {
+    return noddi::device_bytes_per_voxel(settings_, input_.measurements());
+  }
+  std::unique_ptr<batch_runner> make_runner() const override {
+    return std::make_unique<noddi_runner>(noddi::make_estimator(device_, input_.gradients(), settings_), settings_,
+                                          input_.item_voxels());
+  }
+
+ private:
+  noddi::settings settings_;
+};
+
+[[noreturn]] void refuse_series(const dwi_request& files, const std::string& why) {
+  throw failure(exit_status::bad_data, fmt::format("{}: {}", files.bvals, why));
+}
+
+/// Throws failure (bad_data) if the series cannot determine the model.
+void check_series(const noddi::settings& settings, const gradient_table& gradients, const dwi_request& files) {
+  constexpr double max_lowest_b = 200, min_highest_b = 1900;  // s/mm2
+  const auto& b = gradients.b_s_per_mm2;
+  std::vector<report::shell> shells = report::find_shells(gradients);
+  std::erase_if(shells, [](const report::shell& s) { return !s.is_weighted(); });
+  const double lowest = *std::min_element(b.begin(), b.end()), highest = *std::max_element(b.begin(), b.end());
+  if (shells.size() < 2)
+    refuse_series(files, fmt::format("{} shell{} with diffusion weighting, expected at least 2, because NODDI's "
+                                     "fractions are not determined by one; voxherd tensor or ballstick need only one",
+                                     shells.size(), shells.size() == 1 ? "" : "s"));
+  if (lowest > max_lowest_b)
+    refuse_series(files, fmt::format("the lowest b is {:g} s/mm2, expected a volume with at most {:g}, because NODDI "
+                                     "needs the signal without diffusion weighting",
+                                     lowest, max_lowest_b));
+  const double max_b = noddi::max_b_times_d / settings.d_par_mm2_per_s;
+  if (highest > max_b)
+    refuse_series(files, fmt::format("b is up to {:g} s/mm2, expected at most {:.0f} with --d-par {:g}: NODDI's series "
+                                     "would not converge; leave these volumes out",
+                                     highest, max_b, settings.d_par_mm2_per_s));
+  const std::size_t parameters = settings.dot ? 7 : 6;
+  if (gradients.size() < parameters + 6)
+    refuse_series(files, fmt::format("{} volumes cannot determine {} parameters, expected at least {}",
+                                     gradients.size(), parameters, parameters + 6));
+  if (highest < min_highest_b)
+    spdlog::warn("the highest b is {:g} s/mm2; NDI and FWF are hardly distinguished below 2000", highest);
+  const double difference = noddi::largest_b_difference(noddi::protocol(gradients, settings), gradients);
+  if (difference > 0)
+    spdlog::warn("the series has more than {} b-values; they are rounded by up to {:.1f} s/mm2", noddi::max_shells,
+                 difference);
+}
+
+}  // namespace
+
+exit_status run_noddi(session& s, const noddi_request& request) {
+  const noddi::settings settings = request.settings();
+  if (!request.series.gradient_deviation.empty())
+    throw failure(exit_status::usage,
+                  "--grad-dev: noddi does not correct for the deviation of gradients; leave it out");
+  run_settings how = make_run_settings(s, request.run);
+  how.export_words = "nifti DIR";
+  dwi_request files = request.series;
+  files.needs_b0 = false;  // S0 is a parameter of the model
+  dwi_series dwi(s, files, request.run.host_memory_bytes());
+  s.on_root([&] { check_series(settings, dwi.gradients(), request.series); });
+  add_stored(noddi_options(), request, how.configuration);
+  how.provenance["inputs"] = dwi.provenance();
+
+  const device d = choose_device(s, request.run);  // CUDA has started meanwhile
+  noddi_analysis neurites(dwi, d, settings);
+  return run(s, neurites, how, hooks_for(d));
+}
+
+namespace {
+
+/// Those of all options, for the manual.
+std::vector<output_spec> list_all_outputs() {
+  noddi::settings all;
+  all.samples = 50;
+  all.dot = true;
+  all.noise = noddi::noise_model::rician;
+  return output_specs<noddi::noddi_outputs>(all);
+}
+
+}  // namespace
+
+extern const command noddi_command =
+    make_command<noddi_options, run_noddi>({"noddi", "neurite density and orientation dispersion (NODDI)",
+                                            "voxherd noddi --dwi data.nii.gz --bvals bvals --bvecs bvecs \\\n"
+                                            "  --mask mask.nii.gz --noise rician --out noddi.h5\n"
+                                            "voxherd export noddi.h5 --to nifti maps"},
+                                           list_all_outputs);
+
+}  // namespace voxherd

@@ -1,0 +1,192 @@
+#include "tests/noddi/reference/noddi_reference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <numbers>
+#include <numeric>
+#include <random>
+#include <sstream>
+
+namespace voxherd::reference {
+
+namespace {
+
+constexpr int quadrature_points = 400;
+
+/// Sum over the midpoints t of a fine grid of (0, 1) of weight(t) = exp(kappa (t^2 - 1)) and of weight times f(t).
+template <class F>
+double watson_mean(double kappa, F f) {
+  double weights = 0, sum = 0;
+  constexpr int points = 20000;
+  for (int i = 0; i < points; ++i) {
+    const double t = (i + 0.5) / points, w = std::exp(kappa * (t * t - 1));
+    weights += w;
+    sum += w * f(t);
+  }
+  return sum / weights;
+}
+
+}  // namespace
+
+double watson_stick(double b_times_d, double kappa, double cosine) {
+  const double sine = std::sqrt(std::max(0.0, 1 - cosine * cosine));
+  constexpr int turns = 64;
+  return watson_mean(kappa, [&](double t) {
+    const double across = std::sqrt(1 - t * t) * sine;
+    double sum = 0;
+    for (int i = 0; i < turns; ++i) {
+      const double product = t * cosine + across * std::cos(2 * std::numbers::pi * (i + 0.5) / turns);
+      sum += std::exp(-b_times_d * product * product) / turns;
+    }
+    return sum;
+  });
+}
+
+double watson_mean_square(double kappa) {
+  return watson_mean(kappa, [](double t) { return t * t; });
+}
+
+double noddi_signal(const noddi_parameters& p, double b_s_per_mm2, double x, double y, double z) {
+  const double b = b_s_per_mm2 * 1e-3;
+  const double cosine = x * p.axis[0] + y * p.axis[1] + z * p.axis[2];
+  const double intra = watson_stick(b * p.d_par, p.kappa, cosine);
+  const double tau = watson_mean_square(p.kappa), d_perp = p.d_par * (1 - p.ndi);
+  const double along = (1 - tau) / 2 + cosine * cosine * (3 * tau - 1) / 2;
+  const double extra = std::exp(-b * (d_perp + (p.d_par - d_perp) * along));
+  const double tissue = p.ndi * intra + (1 - p.ndi) * extra;
+  return p.s0 * ((1 - p.dot) * ((1 - p.fwf) * tissue + p.fwf * std::exp(-b * p.d_iso)) + p.dot);
+}
+
+noddi_run::noddi_run(const device& d, const gradient_table& gradients, const noddi::settings& s,
+                     const std::vector<float>& rows, std::vector<std::uint64_t> voxels) {
+  const std::size_t count = rows.size() / gradients.size();
+  if (voxels.empty()) {
+    voxels.resize(count);
+    std::iota(voxels.begin(), voxels.end(), 0u);
+  }
+  const auto widths = output_widths<noddi::noddi_outputs>(s);
+  const auto chosen = chosen_outputs<noddi::noddi_outputs>(s);
+  noddi::result_arrays arrays;
+  columns_.resize(arrays.count);
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (!chosen[i]) continue;
+    columns_[i].resize(count * (widths[i] + 3) / 4 + 1);
+    arrays.array[i] = columns_[i].data();
+  }
+  noddi::make_estimator(d, gradients, s)->run(count, voxels.data(), rows.data(), arrays);
+}
+
+const std::vector<float>& noddi_run::operator[](const std::string& output) const {
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (noddi::noddi_outputs::table[i].name == output) return columns_[i];
+  throw std::invalid_argument(output);
+}
+
+gradient_table noddi_gradients(int directions, const std::vector<double>& shells_s_per_mm2) {
+  gradient_table table;
+  const auto add = [&](double x, double y, double z, double b) {
+    table.x.push_back(x), table.y.push_back(y), table.z.push_back(z), table.b_s_per_mm2.push_back(b);
+  };
+  for (int i = 0; i < 6; ++i) add(0, 0, 0, 0);
+  for (std::size_t shell = 0; shell < shells_s_per_mm2.size(); ++shell)
+    for (int i = 0; i < directions; ++i) {
+      const double z = (i + 0.5) / directions, r = std::sqrt(1 - z * z);
+      const double turn = 2 * std::numbers::pi * std::numbers::phi * i + static_cast<double>(shell);
+      add(r * std::cos(turn), r * std::sin(turn), z, shells_s_per_mm2[shell]);
+    }
+  return table;
+}
+
+std::vector<noddi_parameters> draw_parameters(int count, unsigned seed) {
+  std::mt19937_64 engine(seed);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  std::vector<noddi_parameters> all;
+  for (int i = 0; i < count; ++i) {
+    noddi_parameters p;
+    p.s0 = 1000;
+    p.fwf = uniform(engine);
+    p.ndi = uniform(engine);
+    const double odi = noddi::min_odi + (noddi::max_odi - noddi::min_odi) * uniform(engine);
+    p.kappa = 1 / std::tan(std::numbers::pi / 2 * odi);
+    const double z = 2 * uniform(engine) - 1, turn = 2 * std::numbers::pi * uniform(engine), r = std::sqrt(1 - z * z);
+    p.axis = {r * std::cos(turn), r * std::sin(turn), z};
+    all.push_back(p);
+  }
+  return all;
+}
+
+std::vector<float> draw_signals(const std::vector<noddi_parameters>& p, const gradient_table& gradients, double sigma,
+                                unsigned seed) {
+  std::mt19937_64 engine(seed);
+  std::normal_distribution<double> noise(0, 1);
+  std::vector<float> rows;
+  for (const noddi_parameters& one : p) {
+    const double tau = watson_mean_square(one.kappa), d_perp = one.d_par * (1 - one.ndi);
+    for (std::size_t k = 0; k < gradients.size(); ++k) {
+      const double b = gradients.b_s_per_mm2[k] * 1e-3;
+      const double cosine = gradients.x[k] * one.axis[0] + gradients.y[k] * one.axis[1] + gradients.z[k] * one.axis[2];
+      const double sine = std::sqrt(std::max(0.0, 1 - cosine * cosine));
+      // A coarser quadrature than watson_stick(): error below 1e-5.
+      double weights = 0, intra = 0;
+      for (int i = 0; i < quadrature_points; ++i) {
+        const double t = (i + 0.5) / quadrature_points, w = std::exp(one.kappa * (t * t - 1));
+        weights += w;
+        const double across = std::sqrt(1 - t * t) * sine;
+        for (int j = 0; j < 16; ++j) {
+          const double product = t * cosine + across * std::cos(2 * std::numbers::pi * (j + 0.5) / 16);
+          intra += w * std::exp(-b * one.d_par * product * product) / 16;
+        }
+      }
+      const double along = (1 - tau) / 2 + cosine * cosine * (3 * tau - 1) / 2;
+      const double extra = std::exp(-b * (d_perp + (one.d_par - d_perp) * along));
+      const double tissue = one.ndi * intra / weights + (1 - one.ndi) * extra;
+      const double signal =
+          one.s0 * ((1 - one.dot) * ((1 - one.fwf) * tissue + one.fwf * std::exp(-b * one.d_iso)) + one.dot);
+      rows.push_back(static_cast<float>(std::hypot(signal + sigma * noise(engine), sigma * noise(engine))));
+    }
+  }
+  return rows;
+}
+
+noddi_table::noddi_table(const std::string& name) {
+  std::ifstream file(std::string(VOXHERD_DATA) + "/noddi_reference/" + name);
+  const auto cells = [](const std::string& line) {
+    std::vector<std::string> found;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, '\t');) found.push_back(cell);
+    return found;
+  };
+  std::string line;
+  if (std::getline(file, line)) names_ = cells(line);
+  while (std::getline(file, line)) rows_.push_back(cells(line));
+}
+
+const std::string& noddi_table::text(std::size_t row, const std::string& column) const {
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    if (names_[i] == column) return rows_.at(row).at(i);
+  throw std::invalid_argument(column);
+}
+
+void expect_agrees_with_cpu(const device& d, const noddi::settings& s, int directions) {
+  const gradient_table gradients = noddi_gradients(directions, {1000, 2000, 3000});
+  std::vector<noddi_parameters> p = draw_parameters(40, 3);
+  for (noddi_parameters& one : p) {
+    one.fwf *= 0.5;
+    one.ndi = 0.2 + 0.6 * one.ndi;
+    if (s.dot) one.dot = 0.1;
+  }
+  const std::vector<float> rows = draw_signals(p, gradients, 20, 5);
+  const noddi_run here(d, gradients, s, rows), there(one_thread, gradients, s, rows);
+  int far = 0;
+  for (std::size_t i = 0; i < p.size(); ++i)
+    for (const std::string name : {"NDI", "ODI", "FWF"}) {
+      const double sd = s.samples > 0 ? static_cast<double>(there[name + "_SD"][i]) : 0.02;
+      far += std::abs(static_cast<double>(here[name][i] - there[name][i])) > (s.samples > 0 ? 2 * sd + 0.01 : 1e-3);
+    }
+  // A chain that takes another way is as good, and so is an optimum on a plateau.
+  EXPECT_LE(far, 3) << directions << " directions";
+}
+
+}  // namespace voxherd::reference
