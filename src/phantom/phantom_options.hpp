@@ -18,6 +18,9 @@ namespace voxherd {
 
 using phantom_size = std::array<std::uint64_t, 3>;
 
+/// Signals of a geometry phantom: those of phantomas, or with restricted water and the grey matter of a brain.
+enum class tissue_kind { challenge, restricted };
+
 /// `voxherd phantom`: options of all kinds. Nothing where the preset decides.
 struct phantom_request {
   std::string kind, result;
@@ -33,6 +36,10 @@ struct phantom_request {
   std::vector<std::uint64_t> directions;
   std::optional<std::size_t> b0_volumes, fibres;
   double snr = 30;
+
+  std::string geometry, bvals, bvecs;
+  tissue_kind tissue = tissue_kind::challenge;
+  std::optional<double> axial_mm2_per_s, radial_mm2_per_s, grey_mm2_per_s, concentration;
 
   std::optional<std::uint64_t> frames;
   std::optional<double> spacing_s;
