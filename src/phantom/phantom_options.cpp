@@ -160,8 +160,17 @@ const option_table<phantom_request>& phantom_options() {
        {"number type of the series"}}})
     .group("Score", {
       {"result", &T::result, text_kind::file,
-       {.text = "a result file, or a folder of maps (dyads1, f1, ...; kl, ka, ...)", .value = "RESULT", .place = 2}},
+       {.text = "a result file, a folder of maps (dyads1, f1, ...; kl, ka, ...), or a text file of a matrix",
+        .value = "RESULT", .place = 2}},
       {"truth", &T::truth, text_kind::file, {.text = "folder that voxherd phantom wrote", .value = "FOLDER"}},
+      {"max-angle", &T::max_angle_degrees, range{0.1, 90},
+       {.text = "a fibre farther from the true one is not found", .unit = "degrees"}},
+      {"min-fraction", &T::min_fraction, range{0, 1}, {"smallest fraction of an estimated fibre that counts"}},
+      {"matrix", &T::matrix, text_kind::any,
+       {.text = "matrix of a connectome to score", .value = "NAME", .standard = "count, or cost"}},
+      {"best", &T::best, {{"largest", best_value::largest}, {"smallest", best_value::smallest}},
+       {.text = "which values of a matrix mean strong connections",
+        .standard = "smallest for costs, lengths and excess, otherwise largest"}},
       {"json", &T::json, text_kind::file, {"also write the numbers to FILE"}}})
     .group("Output", {
       {"out", &T::out, text_kind::file, {.text = "folder to write, with truth/ in it", .value = "FOLDER"}},

@@ -13,6 +13,7 @@
 #include "kernels/phantom/phantom_signals.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/phantom/liver_phantom.hpp"
+#include "src/phantom/network_score.hpp"
 
 namespace voxherd {
 
@@ -50,7 +51,9 @@ struct phantom_request {
   inputs_between_frames inputs = inputs_between_frames::continuous;
   stored_type type = stored_type::float32;
 
-  std::string truth, json;
+  std::string truth, json, matrix;
+  double max_angle_degrees = 25, min_fraction = 0.05;
+  std::optional<best_value> best;
 };
 
 const option_table<phantom_request>& phantom_options();
