@@ -5,8 +5,11 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "src/io/number_table.hpp"
+#include "src/phantom/geometry_phantom.hpp"
 #include "src/phantom/phantom_files.hpp"
 #include "src/phantom/phantom_options.hpp"
+#include "src/scan/gradients.hpp"
 
 namespace voxherd {
 
@@ -86,8 +89,7 @@ std::string format_line(const std::vector<double>& values, const char* format) {
 }
 
 void write_texts(const dwi_phantom_settings& p, const gradient_table& g, const std::string& folder) {
-  write_text(folder + "/bvals", format_line(g.b_s_per_mm2, "{:g}"));
-  write_text(folder + "/bvecs", format_line(g.x, "{:.9f}") + format_line(g.y, "{:.9f}") + format_line(g.z, "{:.9f}"));
+  write_gradients(g, folder);
   nlohmann::ordered_json j;
   j["preset"] = p.name;
   j["size"] = p.size;
@@ -105,6 +107,11 @@ void write_texts(const dwi_phantom_settings& p, const gradient_table& g, const s
 }
 
 }  // namespace
+
+void write_gradients(const gradient_table& g, const std::string& folder) {
+  write_text(folder + "/bvals", format_line(g.b_s_per_mm2, "{:g}"));
+  write_text(folder + "/bvecs", format_line(g.x, "{:.9f}") + format_line(g.y, "{:.9f}") + format_line(g.z, "{:.9f}"));
+}
 
 std::uint64_t dwi_phantom_settings::volumes() const {
   std::uint64_t count = b0_volumes;
@@ -131,7 +138,7 @@ const std::vector<dwi_phantom_settings>& dwi_phantom_presets() {
 
 void write_dwi_phantom(const session& s, const dwi_phantom_settings& p, const std::string& folder) {
   make_phantom_folder(s, folder);
-  const gradient_table g = make_gradients(p.b0_volumes, p.shells);
+  const gradient_table g = p.gradients.size() > 0 ? p.gradients : make_gradients(p.b0_volumes, p.shells);
   const dwi_content brain = make_content(p);
   write_data(s, p, brain, g, folder);
   s.agree([&] {
@@ -164,6 +171,46 @@ void read_shells(const phantom_request& request, dwi_phantom_settings& p) {
   if (request.b0_volumes) p.b0_volumes = *request.b0_volumes;
 }
 
+/// Of --bvals and --bvecs, or the shells.
+gradient_table requested_gradients(const phantom_request& request, const dwi_phantom_settings& p) {
+  if (request.bvals.empty()) return make_gradients(p.b0_volumes, p.shells);
+  if (!request.b_values.empty() || !request.directions.empty() || request.b0_volumes)
+    option::refuse("--bvals: gives all volumes; omit --bvalues, --directions and --b0");
+  const number_table b = read_number_table(request.bvals);
+  return read_gradients(request.bvals, request.bvecs, b.rows * b.columns, {max_b0_s_per_mm2, false});
+}
+
+bundle_diffusion requested_tissue(const phantom_request& request) {
+  bundle_diffusion white;
+  if (request.tissue == tissue_kind::restricted) white.stick_share = 0.6, white.radial_mm2_per_s = 0.7e-3;
+  white.axial_mm2_per_s = request.axial_mm2_per_s.value_or(white.axial_mm2_per_s);
+  white.radial_mm2_per_s = request.radial_mm2_per_s.value_or(white.radial_mm2_per_s);
+  white.concentration = request.concentration.value_or(white.concentration);
+  return white;
+}
+
+void clear_dwi_folder(const session& s, const phantom_request& request) {
+  s.on_root([&] {
+    phantom_option::clear_folder(request, {"data"},
+                                 {"bvals", "bvecs", "nodif_brain_mask.nii.gz", "phantom.json", "truth"});
+  });
+}
+
+void make_geometry_phantom(session& s, const phantom_request& request, const dwi_phantom_settings& preset) {
+  geometry_phantom_settings p;
+  p.geometry = request.geometry;
+  p.size = request.size.value_or(phantom_size{});
+  p.voxel_size_mm = request.voxel_size_mm.value_or(2);
+  p.white = requested_tissue(request);
+  p.grey_mm2_per_s = request.grey_mm2_per_s.value_or(request.tissue == tissue_kind::restricted ? 0.8e-3 : 0.2e-3);
+  p.gradients = preset.gradients;
+  p.noise = preset.noise, p.snr = request.snr;
+  p.compressed = request.gz;
+  p.threads = phantom_option::threads(s, request);
+  clear_dwi_folder(s, request);
+  write_geometry_phantom(s, p, request.out);
+}
+
 exit_status run_dwi(session& s, const phantom_request& request) {
   if (request.out.empty()) option::refuse("--out is missing, expected a folder to write");
   dwi_phantom_settings p = phantom_option::find_preset(request.preset, dwi_phantom_presets());
@@ -181,21 +228,29 @@ exit_status run_dwi(session& s, const phantom_request& request) {
                     p.crossing_degrees.size(), p.size[2]));
   p.compressed = request.gz;
   p.threads = phantom_option::threads(s, request);
+  p.gradients = requested_gradients(request, p);
 
   const std::string& folder = request.out;
-  s.on_root([&] {
-    phantom_option::clear_folder(request, {"data"},
-                                 {"bvals", "bvecs", "nodif_brain_mask.nii.gz", "phantom.json", "truth"});
-    spdlog::info("phantom dwi {}: {} x {} x {} voxels, {} volumes", p.name, p.size[0], p.size[1], p.size[2],
-                 p.volumes());
-  });
-  write_dwi_phantom(s, p, folder);
+  if (!request.geometry.empty()) {
+    if (request.fibres || !p.crossing_degrees.empty())
+      option::refuse("--geometry: the file gives the bundles; omit --fibres and --crossings");
+    make_geometry_phantom(s, request, p);
+  } else {
+    clear_dwi_folder(s, request);
+    if (s.is_root())
+      spdlog::info("phantom dwi {}: {} x {} x {} voxels, {} volumes", p.name, p.size[0], p.size[1], p.size[2],
+                   p.gradients.size());
+    write_dwi_phantom(s, p, folder);
+  }
   if (s.is_root()) spdlog::info("{}: written", folder);
   return exit_status::complete;
 }
 
 }  // namespace
 
-const phantom_kind dwi_phantom_kind{"dwi", {"bvalues", "directions", "b0", "fibres", "crossings", "snr"}, run_dwi};
+const phantom_kind dwi_phantom_kind{"dwi",
+                                    {"bvalues", "directions", "b0", "fibres", "crossings", "snr", "bvals", "bvecs",
+                                     "geometry", "tissue", "axial-d", "radial-d", "grey-d", "concentration"},
+                                    run_dwi};
 
 }  // namespace voxherd

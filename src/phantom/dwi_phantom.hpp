@@ -75,6 +75,9 @@ class crossings {
   std::size_t fibres_;
 };
 
+/// Writes FOLDER/bvals and FOLDER/bvecs. Throws failure (disk).
+void write_gradients(const gradient_table& g, const std::string& folder);
+
 struct dwi_phantom_settings {
   std::string name;
   std::array<std::uint64_t, 3> size{};
@@ -82,6 +85,7 @@ struct dwi_phantom_settings {
   double brain_size = 0.85;  ///< diameter of the brain as a fraction of the image's
   std::size_t b0_volumes = 0;
   std::vector<gradient_shell> shells;
+  gradient_table gradients;  ///< of all volumes; empty: made from the shells
   std::size_t fibres = 3;
   std::vector<double> crossing_degrees;  ///< instead of a brain, a block of crossing fibres for each angle
   double snr = 30;                       ///< white-matter signal at b=0 divided by the standard deviation of the noise

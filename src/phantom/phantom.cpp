@@ -1,9 +1,14 @@
 #include <fmt/core.h>
 
+#include <filesystem>
+
 #include <nlohmann/json.hpp>
 
 #include "core/command.hpp"
 #include "mpi/result/named_output.hpp"
+#include "src/phantom/calibration_score.hpp"
+#include "src/phantom/detection_score.hpp"
+#include "src/phantom/network_score.hpp"
 #include "src/phantom/phantom_options.hpp"
 #include "src/phantom/score.hpp"
 
@@ -19,10 +24,30 @@ void expect_same_size(const std::string& path, const Field& truth, const Field& 
                                                    truth.size[0], truth.size[1], truth.size[2]));
 }
 
-nlohmann::ordered_json print_orientations(const std::string& path, const std::string& folder) {
-  const fibre_field truth = read_truth(folder), estimate = read_estimate(path);
-  expect_same_size(path, truth, estimate);
+nlohmann::ordered_json print_orientations(const phantom_request& request) {
+  const fibre_field truth = read_truth(request.truth), estimate = read_estimate(request.result);
+  expect_same_size(request.result, truth, estimate);
   const orientation_score result = score_orientations(truth, estimate);
+  fmt::print("{}", format_table(result));
+  nlohmann::ordered_json numbers = score_json(result);
+  if (!estimate.fraction.empty()) {
+    const detection_score found =
+        score_detection(truth, estimate, {request.max_angle_degrees, static_cast<float>(request.min_fraction)});
+    fmt::print("{}", format_table(found));
+    numbers["detection"] = score_json(found);
+  }
+  if (std::filesystem::is_directory(request.result)) return numbers;
+  if (const auto calibration = score_calibration(truth, result_reader(request.result))) {
+    fmt::print("{}", format_table(*calibration));
+    numbers["calibration"] = score_json(*calibration);
+  }
+  return numbers;
+}
+
+nlohmann::ordered_json print_network(const phantom_request& request) {
+  const best_value best = request.best.value_or(natural_best(request.result, request.matrix));
+  const network_score result =
+      score_network(read_network(request.result, request.matrix), read_true_pairs(request.truth), best);
   fmt::print("{}", format_table(result));
   return score_json(result);
 }
@@ -38,7 +63,9 @@ nlohmann::ordered_json print_perfusion(const std::string& path, const std::strin
 void score(const phantom_request& request) {
   const std::string &path = request.result, &folder = request.truth;
   if (path.empty() || folder.empty()) option::refuse("phantom score: expected RESULT --truth FOLDER");
-  const auto numbers = is_perfusion_truth(folder) ? print_perfusion(path, folder) : print_orientations(path, folder);
+  const auto numbers = is_perfusion_truth(folder) ? print_perfusion(path, folder)
+                       : is_network(path)         ? print_network(request)
+                                                  : print_orientations(request);
   write_output({"--json", request.json, request.overwrite}, numbers.dump(2) + "\n");
 }
 
@@ -49,7 +76,8 @@ exit_status run_score(session& s, const phantom_request& request) {
 
 }  // namespace
 
-const phantom_kind score_phantom_kind{"score", {"truth", "json", "result"}, run_score};
+const phantom_kind score_phantom_kind{
+    "score", {"truth", "json", "result", "max-angle", "min-fraction", "matrix", "best"}, run_score};
 
 namespace {
 

@@ -112,7 +112,29 @@ const option_table<phantom_request>& phantom_options() {
        {.text = "instead of a brain: one block of slices per angle; all fibres of a voxel cross at it",
         .value = "LIST", .unit = "degrees"}},
       {"snr", &T::snr, range{0.000001, 1e9},
-       {"signal of white matter at b=0 over the standard deviation of the noise"}}})
+       {"signal of white matter at b=0 over the standard deviation of the noise"}},
+      {"bvals", &T::bvals, text_kind::file,
+       {.text = "b-values of all volumes (FSL), instead of --bvalues, --directions and --b0", .value = "FILE",
+        .needs = "bvecs"}},
+      {"bvecs", &T::bvecs, text_kind::file,
+       {.text = "gradient directions of all volumes (FSL)", .value = "FILE", .needs = "bvals"}}})
+    .group("Diffusion phantom of bundles (dwi --geometry)", {
+      {"geometry", &T::geometry, text_kind::file,
+       {.text = "instead of a brain: bundles from a geometry file of phantomas", .value = "FILE"}},
+      {"tissue", &T::tissue, {{"challenge", tissue_kind::challenge}, {"restricted", tissue_kind::restricted}},
+       {.text = "white matter; challenge: tensors as in the ISBI 2013 challenge; restricted: 60 % in sticks",
+        .needs = "geometry"}},
+      {"axial-d", &T::axial_mm2_per_s, range{1e-5, 5e-3},
+       {.text = "diffusivity along a fibre", .unit = "mm2/s", .standard = "0.0017", .needs = "geometry"}},
+      {"radial-d", &T::radial_mm2_per_s, range{0, 5e-3},
+       {.text = "diffusivity across a fibre, outside of sticks", .unit = "mm2/s",
+        .standard = "0.0002; restricted: 0.0007", .needs = "geometry"}},
+      {"grey-d", &T::grey_mm2_per_s, range{0, 5e-3},
+       {.text = "diffusivity of grey matter", .unit = "mm2/s", .standard = "0.0002; restricted: 0.0008",
+        .needs = "geometry"}},
+      {"concentration", &T::concentration, range{1, 10000},
+       {.text = "kappa of the von Mises-Fisher distribution of a bundle's directions; 50: about 8 degrees",
+        .standard = "50", .needs = "geometry"}}})
     .group("Perfusion phantom (liver)", {
       {"frames", &T::frames, range{8, 4096}, {.text = "number of frames of the series", .standard = "from the preset"}},
       {"spacing", &T::spacing_s, range{0.1, 10},
@@ -138,8 +160,17 @@ const option_table<phantom_request>& phantom_options() {
        {"number type of the series"}}})
     .group("Score", {
       {"result", &T::result, text_kind::file,
-       {.text = "a result file, or a folder of maps (dyads1, f1, ...; kl, ka, ...)", .value = "RESULT", .place = 2}},
+       {.text = "a result file, a folder of maps (dyads1, f1, ...; kl, ka, ...), or a text file of a matrix",
+        .value = "RESULT", .place = 2}},
       {"truth", &T::truth, text_kind::file, {.text = "folder that voxherd phantom wrote", .value = "FOLDER"}},
+      {"max-angle", &T::max_angle_degrees, range{0.1, 90},
+       {.text = "a fibre farther from the true one is not found", .unit = "degrees"}},
+      {"min-fraction", &T::min_fraction, range{0, 1}, {"smallest fraction of an estimated fibre that counts"}},
+      {"matrix", &T::matrix, text_kind::any,
+       {.text = "matrix of a connectome to score", .value = "NAME", .standard = "count, or cost"}},
+      {"best", &T::best, {{"largest", best_value::largest}, {"smallest", best_value::smallest}},
+       {.text = "which values of a matrix mean strong connections",
+        .standard = "smallest for costs, lengths and excess, otherwise largest"}},
       {"json", &T::json, text_kind::file, {"also write the numbers to FILE"}}})
     .group("Output", {
       {"out", &T::out, text_kind::file, {.text = "folder to write, with truth/ in it", .value = "FOLDER"}},

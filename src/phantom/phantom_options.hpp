@@ -13,10 +13,14 @@
 #include "kernels/phantom/phantom_signals.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/phantom/liver_phantom.hpp"
+#include "src/phantom/network_score.hpp"
 
 namespace voxherd {
 
 using phantom_size = std::array<std::uint64_t, 3>;
+
+/// Signals of a geometry phantom: those of phantomas, or with restricted water and the grey matter of a brain.
+enum class tissue_kind { challenge, restricted };
 
 /// `voxherd phantom`: options of all kinds. Nothing where the preset decides.
 struct phantom_request {
@@ -34,6 +38,10 @@ struct phantom_request {
   std::optional<std::size_t> b0_volumes, fibres;
   double snr = 30;
 
+  std::string geometry, bvals, bvecs;
+  tissue_kind tissue = tissue_kind::challenge;
+  std::optional<double> axial_mm2_per_s, radial_mm2_per_s, grey_mm2_per_s, concentration;
+
   std::optional<std::uint64_t> frames;
   std::optional<double> spacing_s;
   perfusion::signal_kind signal = perfusion::signal_kind::spoiled_echo;
@@ -43,7 +51,9 @@ struct phantom_request {
   inputs_between_frames inputs = inputs_between_frames::continuous;
   stored_type type = stored_type::float32;
 
-  std::string truth, json;
+  std::string truth, json, matrix;
+  double max_angle_degrees = 25, min_fraction = 0.05;
+  std::optional<best_value> best;
 };
 
 const option_table<phantom_request>& phantom_options();

@@ -74,21 +74,6 @@ std::vector<std::size_t> fibres_at(const fibre_field& field, std::uint64_t voxel
   return here;
 }
 
-/// For each true fibre the index of its partner in `found`, or at least found.size() for none; the pairing with the
-/// smallest total cost.
-std::vector<std::size_t> best_pairing(const std::vector<std::vector<double>>& degrees, std::size_t found) {
-  std::vector<std::size_t> order(std::max(degrees.size(), found));
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::vector<std::size_t> best = order;
-  double best_sum = INFINITY;
-  do {
-    double sum = 0;
-    for (std::size_t j = 0; j < degrees.size(); ++j) sum += order[j] < found ? degrees[j][order[j]] : 0;
-    if (sum < best_sum) best_sum = sum, best = order;
-  } while (std::next_permutation(order.begin(), order.end()));
-  return best;
-}
-
 /// Accumulates the data of one fibre_score.
 struct orientation_tally {
   std::uint64_t fibres = 0, missed = 0;
@@ -118,6 +103,29 @@ struct orientation_tally {
 
 }  // namespace
 
+std::vector<std::vector<double>> fibre_angles(const fibre_field& a, const std::vector<std::size_t>& of_a,
+                                              const fibre_field& b, const std::vector<std::size_t>& of_b,
+                                              std::uint64_t voxel) {
+  std::vector<std::vector<double>> degrees(of_a.size());
+  for (std::size_t i = 0; i < of_a.size(); ++i)
+    for (const std::size_t j : of_b)
+      degrees[i].push_back(degrees_between(&a.direction[of_a[i]][3 * voxel], &b.direction[j][3 * voxel]));
+  return degrees;
+}
+
+std::vector<std::size_t> best_fibre_pairing(const std::vector<std::vector<double>>& degrees, std::size_t found) {
+  std::vector<std::size_t> order(std::max(degrees.size(), found));
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> best = order;
+  double best_sum = INFINITY;
+  do {
+    double sum = 0;
+    for (std::size_t j = 0; j < degrees.size(); ++j) sum += order[j] < found ? degrees[j][order[j]] : 0;
+    if (sum < best_sum) best_sum = sum, best = order;
+  } while (std::next_permutation(order.begin(), order.end()));
+  return best;
+}
+
 orientation_score score_orientations(const fibre_field& truth, const fibre_field& estimate) {
   orientation_score result;
   result.has_fractions = !estimate.fraction.empty();
@@ -128,11 +136,8 @@ orientation_score score_orientations(const fibre_field& truth, const fibre_field
   result.voxels = both.size();
   for (const std::uint64_t voxel : both) {
     const auto real = fibres_at(truth, voxel), found = fibres_at(estimate, voxel);
-    std::vector<std::vector<double>> degrees(real.size());
-    for (std::size_t i = 0; i < real.size(); ++i)
-      for (const std::size_t j : found)
-        degrees[i].push_back(degrees_between(&truth.direction[real[i]][3 * voxel], &estimate.direction[j][3 * voxel]));
-    const auto partner = best_pairing(degrees, found.size());
+    const auto degrees = fibre_angles(truth, real, estimate, found, voxel);
+    const auto partner = best_fibre_pairing(degrees, found.size());
     for (std::size_t i = 0; i < real.size(); ++i) {
       orientation_tally& t = tallies[real[i]];
       ++t.fibres;
@@ -243,7 +248,10 @@ fibre_field read_truth(const std::string& folder) {
   fibre_field field = read_orientation_folder(truth);
   const auto S0 = image_named(truth, {"S0"});
   if (!S0) throw failure(exit_status::missing_input, fmt::format("{}/S0.nii.gz: not found", truth));
-  const auto signal = read_image(*S0, 1, field.size);
+  // A phantom of bundles says which voxels have enough white matter.
+  const auto chosen = image_named(truth, {"scored"});
+  field.fractions_are_volumes = chosen.has_value();
+  const auto signal = read_image(chosen ? *chosen : *S0, 1, field.size);
   for (std::uint64_t v = 0; v < signal.size(); ++v)
     if (signal[v] > 0) field.voxels.push_back(v);
   return field;

@@ -26,6 +26,7 @@ struct fibre_field {
   std::vector<std::vector<float>> direction;  ///< per fibre: voxels x 3; zero for no fibre
   std::vector<std::vector<float>> fraction;   ///< per fibre: voxels; empty if fractions are not estimated
   std::vector<std::uint64_t> voxels;          ///< voxels to be scored
+  bool fractions_are_volumes = false;         ///< truth of bundles: shares of the voxel, not of the signal
 };
 
 /// A fibre with a smaller fraction does not count; bedpostX's threshold for dyads.
@@ -48,6 +49,15 @@ struct orientation_score {
   std::uint64_t voxels_with_false_fibres = 0;
   bool has_fractions = true;
 };
+
+/// Angles in degrees between fibres of two fields in a voxel: one row per fibre of the first.
+std::vector<std::vector<double>> fibre_angles(const fibre_field& a, const std::vector<std::size_t>& of_a,
+                                              const fibre_field& b, const std::vector<std::size_t>& of_b,
+                                              std::uint64_t voxel);
+
+/// For each true fibre (row) the index of its partner in `found`, or at least found.size() for none; the pairing with
+/// the smallest total.
+std::vector<std::size_t> best_fibre_pairing(const std::vector<std::vector<double>>& degrees, std::size_t found);
 
 /// Pairs the fibres of each voxel so that the sum of the angles is smallest. Angles are between lines, 0 to 90 degrees.
 orientation_score score_orientations(const fibre_field& truth, const fibre_field& estimate);
