@@ -4,6 +4,13 @@
 
 namespace voxherd::noddi {
 
+bool outputs::has_dot(const settings& s) { return s.dot; }
+bool outputs::has_sigma(const settings& s) { return s.noise == noise_model::rician; }
+bool outputs::is_sampled(const settings& s) { return s.samples > 0; }
+bool outputs::has_dot_samples(const settings& s) { return s.dot && s.samples > 0; }
+bool outputs::has_sigma_samples(const settings& s) { return s.samples_tau() && s.samples > 0; }
+outputs::shape outputs::samples(const settings& s) { return {static_cast<std::uint64_t>(s.samples)}; }
+
 outputs::shape outputs::acceptances(const settings& s) {
   return {static_cast<std::uint64_t>(make_parameter_layout(s.dot, s.samples_tau()).count)};
 }
@@ -19,6 +26,8 @@ chain_settings make_chain_settings(const protocol& p, const settings& s, const f
   c.uniform_kappa = s.prior == dispersion_prior::kappa;
   return c;
 }
+
+std::vector<output_spec> list_outputs(const settings& s) { return output_specs<noddi_outputs>(s); }
 
 std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table& gradients, const settings& s) {
   return d.kind == backend::cuda ? make_cuda_estimator(gradients, s) : make_cpu_estimator(d, gradients, s);

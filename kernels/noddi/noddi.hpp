@@ -12,6 +12,8 @@
 
 namespace voxherd::noddi {
 
+std::vector<output_spec> list_outputs(const settings& s);
+
 /// Fits, and samples, batches of voxels on one device. Owns its scratch memory; used by one thread.
 class estimator {
  public:

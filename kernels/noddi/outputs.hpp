@@ -11,12 +11,12 @@ namespace outputs {
 using entry = step_output<settings>;
 using shape = std::vector<std::uint64_t>;
 
-inline bool has_dot(const settings& s) { return s.dot; }
-inline bool has_sigma(const settings& s) { return s.noise == noise_model::rician; }
-inline bool is_sampled(const settings& s) { return s.samples > 0; }
-inline bool has_dot_samples(const settings& s) { return s.dot && s.samples > 0; }
-inline bool has_sigma_samples(const settings& s) { return s.samples_tau() && s.samples > 0; }
-inline shape samples(const settings& s) { return {static_cast<std::uint64_t>(s.samples)}; }
+bool has_dot(const settings& s);
+bool has_sigma(const settings& s);
+bool is_sampled(const settings& s);
+bool has_dot_samples(const settings& s);
+bool has_sigma_samples(const settings& s);
+shape samples(const settings& s);
 shape acceptances(const settings& s);
 
 constexpr auto real = element_type::float32;

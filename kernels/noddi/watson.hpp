@@ -15,17 +15,28 @@ namespace voxherd::noddi {
 /// The largest order that the recurrence starts from: relative error 1e-15 for kappa up to 64 and b d up to 17.5.
 constexpr int first_order = 96;
 
-/// c_l(a) / c_0(a) for l = 0, 2, ... 2 (Count - 1). `Number`: float or double.
-template <int Count, class Number>
-VOXHERD_FUNCTION inline void legendre_moments(Number a, Number* moment) {
-  static_assert(2 * Count < first_order);
-  // r_l = c_(l+2) / c_l
-  Number ratio = 0;
-  for (int l = first_order; l >= 2; l -= 2) {
-    const auto n = static_cast<Number>(l);
-    const Number down = (2 * n + 1) * (1 + 2 * a / ((2 * n + 3) * (2 * n - 1))) - 2 * a * (n + 2) / (2 * n + 3) * ratio;
-    ratio = -2 * a * (n - 1) / (2 * n - 1) / down;
-    if (l <= 2 * (Count - 1)) moment[l / 2] = ratio;
+/// c_l(a) / c_0(a) for l = 0, 2, ... 2 (Count - 1).
+template <int Count>
+VOXHERD_FUNCTION inline void legendre_moments(double a, double* moment) {
+  constexpr int last = 2 * (Count - 1);
+  static_assert(last < first_order);
+  // r_l = c_(l+2) / c_l = p / q; r_(l-2) = x q / (y q - z p). Above `last` without divisions, and scaled, because q
+  // grows.
+  double p = 0, q = 1;
+  for (int l = first_order; l > last; l -= 2) {
+    const double n = l;
+    constexpr double scale = 1e-6;
+    const double x = -2 * a * (n - 1) * (2 * n + 3), y = (2 * n + 1) * ((2 * n + 3) * (2 * n - 1) + 2 * a),
+                 z = 2 * a * (n + 2) * (2 * n - 1), next = y * q - z * p;
+    p = x * q * scale;
+    q = next * scale;
+  }
+  double ratio = p / q;
+  for (int l = last; l >= 2; l -= 2) {
+    const double n = l;
+    ratio = -2 * a * (n - 1) * (2 * n + 3) /
+            ((2 * n + 1) * ((2 * n + 3) * (2 * n - 1) + 2 * a) - 2 * a * (n + 2) * (2 * n - 1) * ratio);
+    moment[l / 2] = ratio;
   }
   moment[0] = 1;
   for (int i = 1; i < Count; ++i) moment[i] *= moment[i - 1];

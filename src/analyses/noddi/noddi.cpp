@@ -40,7 +40,7 @@ class noddi_analysis final : public voxelwise_base<dwi_series> {
   noddi_analysis(dwi_series& dwi, const device& d, const noddi::settings& settings)
       : voxelwise_base("noddi", dwi, d), settings_(settings) {}
 
-  std::vector<output_spec> outputs() const override { return output_specs<noddi::noddi_outputs>(settings_); }
+  std::vector<output_spec> outputs() const override { return noddi::list_outputs(settings_); }
   std::size_t device_bytes_per_item() const override {
     return noddi::device_bytes_per_voxel(settings_, input_.measurements());
   }
@@ -118,7 +118,7 @@ std::vector<output_spec> list_all_outputs() {
   all.samples = 50;
   all.dot = true;
   all.noise = noddi::noise_model::rician;
-  return output_specs<noddi::noddi_outputs>(all);
+  return noddi::list_outputs(all);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace voxherd {
 
-/// NODDI's model, for `voxherd noddi` and `voxherd noddi_watson`.
+/// NODDI's model, for `voxherd noddi` and `voxherd cudimot`.
 struct noddi_model_request {
   double d_par_mm2_per_s = 1.7e-3;
   double d_iso_mm2_per_s = 3.0e-3;

@@ -9,7 +9,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 VOXHERD = os.environ["VOXHERD"]
 PAGES = os.path.join(ROOT, "docs", "commands")
-ANALYSES = ["tensor", "ballstick", "track", "geodesic", "connect", "perfusion"]
+ANALYSES = ["tensor", "ballstick", "noddi", "track", "geodesic", "connect", "perfusion"]
 OPTION = re.compile(r"(?<![\w-])--([a-zA-Z][\w-]*)")
 
 

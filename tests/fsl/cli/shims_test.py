@@ -32,7 +32,7 @@ class Shims(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.path("bin"))), NAMES)
         for name in NAMES:
             done = subprocess.run([self.path("bin", name), "--help"], capture_output=True, text=True)
-            own = name.removesuffix(".sh").removesuffix("_gpu").replace("bedpostx_postproc", "join_parts").replace("bedpostx_datacheck", "datacheck").replace("Pipeline_NODDI_Watson", "noddi_watson")
+            own = name.removesuffix(".sh").removesuffix("_gpu").replace("bedpostx_postproc", "join_parts").replace("bedpostx_datacheck", "datacheck").replace("Pipeline_NODDI_Watson", "cudimot")
             self.assertEqual((done.returncode, done.stdout), (0, ""), name)
             self.assertTrue(done.stderr.startswith(f"voxherd {own}: "), done.stderr[:80])
 

@@ -151,6 +151,29 @@ class Noddi(unittest.TestCase):
         self.assertAlmostEqual(means["mean"], ndi.mean(), places=5)
         self.assertAlmostEqual(means["weighted_by_tissue"], (ndi * tf).sum() / tf.sum(), places=5)
 
+    def test_the_viewer_shows_signal_and_fit_of_a_voxel(self):
+        try:
+            from view_jobs import Viewer
+        except SystemExit:
+            self.skipTest("voxherd was built without the viewer")
+        with h5py.File(self.result_of_series()) as file, Viewer(self.path("a.h5")) as viewer:
+            state = viewer.state()
+            self.assertEqual(state["details"]["voxel"], "orientations")
+            affine = file["image"].attrs["voxel_to_world"].reshape(4, 4)
+            on_page = np.array(state["grid"]["affine"]).reshape(4, 4)
+            nx, ny, _ = state["grid"]["size"]
+            for place in ((3, 4, 0), (12, 7, 0)):
+                x, y, z, _ = np.rint(np.linalg.inv(on_page) @ affine @ [*place, 1]).astype(int)
+                shown = json.loads(viewer.get(f"/api/voxel/{x + nx * (y + ny * z)}"))
+                residual = np.sqrt(np.mean((np.array(shown["signal"]) - np.array(shown["fit"])) ** 2))
+                stored = {name: float(file[f"maps/{name}"][place[2], place[1], place[0]]) for name in ("residual", "NDI", "tf")}
+                self.assertAlmostEqual(residual / stored["residual"], 1, places=4)
+                self.assertAlmostEqual(shown["fibres"][0]["fraction"], stored["NDI"] * stored["tf"], places=5)
+
+    def result_of_series(self):
+        self.fit("a.h5", self.series())
+        return self.path("a.h5")
+
     def test_cuDIMOTs_pipeline_is_replaced(self):
         self.series()
         os.symlink(VOXHERD, self.path("Pipeline_NODDI_Watson.sh"))
@@ -164,15 +187,15 @@ class Noddi(unittest.TestCase):
         samples = nibabel.load(os.path.join(out, "fintra_samples.nii.gz")).get_fdata()
         self.assertEqual(samples.shape, (20, 10, 1, 3))
         np.testing.assert_allclose(samples.mean(-1), nibabel.load(os.path.join(out, "mean_fintra.nii.gz")).get_fdata(), atol=1e-6)
-        refused = run("noddi_watson", self.path("subject"), "--BIC_AIC", expect=2)
+        refused = run("cudimot", self.path("subject"), "--BIC_AIC", expect=2)
         self.assertIn("--BIC_AIC", refused.stderr)
-        missing = run("noddi_watson", self.path("nobody"), expect=66)
+        missing = run("cudimot", self.path("nobody"), expect=66)
         self.assertIn("no such folder", missing.stderr)
 
     def test_without_sampling_the_pipeline_writes_the_best_fit(self):
         self.series()
-        run("noddi_watson", self.path("subject"), "--backend", "cpu")
-        run("noddi_watson", self.path("subject"), "--backend", "cpu")  # again
+        run("cudimot", self.path("subject"), "--backend", "cpu")
+        run("cudimot", self.path("subject"), "--backend", "cpu")  # again
         names = os.listdir(self.path("subject.NODDI_Watson"))
         self.assertIn("mean_fintra.nii.gz", names)
         self.assertFalse([name for name in names if "samples" in name])

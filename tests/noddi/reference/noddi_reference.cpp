@@ -178,7 +178,7 @@ void expect_agrees_with_cpu(const device& d, const noddi::settings& s, int direc
     if (s.dot) one.dot = 0.1;
   }
   const std::vector<float> rows = draw_signals(p, gradients, 20, 5);
-  const noddi_run here(d, gradients, s, rows), there(one_thread, gradients, s, rows);
+  const noddi_run here(d, gradients, s, rows), there({backend::cpu, 1, 0}, gradients, s, rows);
   int far = 0;
   for (std::size_t i = 0; i < p.size(); ++i)
     for (const std::string name : {"NDI", "ODI", "FWF"}) {

@@ -6,7 +6,6 @@
 
 #include "kernels/noddi/noddi.hpp"
 #include "kernels/noddi/watson.hpp"
-#include "tests/support/devices.hpp"
 
 namespace voxherd::reference {
 

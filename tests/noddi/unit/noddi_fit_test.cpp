@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "tests/noddi/reference/noddi_reference.hpp"
+#include "tests/support/devices.hpp"
 
 namespace {
 

@@ -1,0 +1,172 @@
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+
+#include "core/command.hpp"
+#include "core/failure.hpp"
+#include "mpi/result/output_place.hpp"
+#include "mpi/run/signals.hpp"
+#include "src/analyses/noddi/options.hpp"
+#include "src/analyses/noddi/views.hpp"
+#include "src/fsl/fsl_words.hpp"
+#include "src/fsl/subject_folder.hpp"
+#include "src/io/input_file.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// clang-format off
+constexpr fsl_option pipeline_options[] = {
+  {"--runMCMC", fsl_answer::given, "--run-mcmc"},
+  {"-b", fsl_answer::value, "--burn-in"},
+  {"-j", fsl_answer::value, "--jumps"},
+  {"-s", fsl_answer::value, "--sample-every"},
+  {"--rician", fsl_answer::given, "--noise=rician"},
+  {"-Q, -NJOBS", fsl_answer::no_difference_value, ""},
+  {"--BIC_AIC", fsl_answer::unsupported, "information criteria are not computed"},
+};
+// clang-format on
+
+const fsl_program& cudimot_program() {
+  static const fsl_program program{"cudimot", pipeline_options};
+  return program;
+}
+
+std::vector<std::string> from_cudimot(const std::vector<std::string>& words) {
+  return translate_fsl_words(cudimot_program(), words);
+}
+
+std::string list_cudimot_flags() { return list_fsl_names(cudimot_program()); }
+
+struct cudimot_request {
+  std::string subject;
+  std::vector<std::string> no_difference;  ///< flags of cuDIMOT
+  noddi_model_request model;
+  bool run_mcmc = false;
+  int burn_in_jumps = 1000;
+  int sampled_jumps = 1250;
+  int sample_every = 25;
+  std::uint64_t seed = 8665904;
+  noddi::dispersion_prior prior = noddi::dispersion_prior::kappa;
+  run_request run;
+};
+
+void check_cudimot(const cudimot_request& r, const given_options& given) {
+  if (given.has("out"))
+    option::refuse("cudimot: --out is not supported: the output is always SUBJECT_DIR.NODDI_Watson");
+  if (r.sample_every > r.sampled_jumps)
+    option::refuse(
+        fmt::format("--sample-every {}: expected 1 to {}, the number of --jumps", r.sample_every, r.sampled_jumps));
+}
+
+const option_table<cudimot_request>& cudimot_options() {
+  using T = cudimot_request;
+  constexpr double max_jumps = 10'000'000;
+  // clang-format off
+  static const option_table<T> table = option_table<T>()
+    .group("Input", {
+      {"subject", &T::subject, text_kind::file,
+       {.text = "folder with data, nodif_brain_mask, bvals, bvecs (or .txt)", .value = "SUBJECT_DIR", .required = true, .place = 1}},
+      {"no-difference", &T::no_difference, text_kind::any,
+       {.text = "a flag of cuDIMOT that has no effect here (-Q, -NJOBS)", .value = "FLAG"}}})
+    .include(&T::model, noddi_model_options())
+    .group("Sampling", {
+      {"run-mcmc", &T::run_mcmc, {.text = "sample the posterior after the best fit (cuDIMOT's --runMCMC)"}},
+      {"burn-in", &T::burn_in_jumps, range{0, max_jumps}, {.text = "iterations of the Markov chain before samples are taken; with --run-mcmc"}},
+      {"jumps", &T::sampled_jumps, range{1, max_jumps}, {.text = "iterations in which samples are taken; with --run-mcmc"}},
+      {"sample-every", &T::sample_every, range{1, max_jumps}, {.text = "iterations per stored sample, at most --jumps"}},
+      {"prior", &T::prior, {{"kappa", noddi::dispersion_prior::kappa}, {"odi", noddi::dispersion_prior::odi}},
+       {.text = "dispersion that is uniform before the data are seen; kappa: as cuDIMOT"}},
+      {"random-seed", &T::seed, at_least(0), {.text = "start of the random numbers; the same one gives the same result"}}})
+    .include_optional(&T::run, run_options())
+    .check(check_cudimot);
+  // clang-format on
+  return table;
+}
+
+struct watson_files {
+  std::string out, dwi, mask, bvals, bvecs;
+  bool is_started = false;
+};
+
+watson_files find_watson_files(const std::string& subject) {
+  fs::path folder = fs::absolute(subject).lexically_normal();
+  if (folder.filename().empty()) folder = folder.parent_path();  // "subject/" has an empty name
+  const std::string name = folder.string();
+  if (!fs::is_directory(folder))
+    throw failure(exit_status::missing_input,
+                  fmt::format("{}: no such folder; expected a folder with data, nodif_brain_mask, bvals and bvecs",
+                              printable(name)));
+  watson_files f;
+  f.out = name + ".NODDI_Watson";
+  f.dwi = require_file(find_only_image(name, "data"), name, "data.nii.gz or data.nii");
+  f.mask = require_file(find_only_image(name, "nodif_brain_mask"), name, "nodif_brain_mask.nii.gz or .nii");
+  f.bvals = require_file(find_text(name, "bvals"), name, "bvals or bvals.txt");
+  f.bvecs = require_file(find_text(name, "bvecs"), name, "bvecs or bvecs.txt");
+  f.is_started = fs::exists(unfinished_path(f.out + "/voxherd.h5"));
+  std::error_code code;
+  fs::create_directory(f.out, code);
+  if (code)
+    throw failure(exit_status::disk, fmt::format("{}: cannot create the folder: {}", printable(f.out), code.message()));
+  return f;
+}
+
+noddi_request make_noddi_request(const cudimot_request& request, const watson_files& f) {
+  noddi_request n;
+  n.series = {f.dwi, f.bvals, f.bvecs, f.mask, ""};
+  n.model = request.model;
+  n.sampling.samples = request.run_mcmc ? request.sampled_jumps / request.sample_every : 0;
+  n.sampling.burn_in_jumps = request.burn_in_jumps;
+  n.sampling.sample_every = request.sample_every;
+  n.sampling.seed = request.seed;
+  n.sampling.prior = request.prior;
+  n.run = request.run;
+  n.run.out = f.out + "/voxherd.h5";
+  n.run.resume = n.run.resume || f.is_started;
+  // As cuDIMOT, which computes again; a folder without a result of ours is not touched by it.
+  n.run.overwrite = n.run.overwrite || !n.run.resume;
+  return n;
+}
+
+exit_status run_cudimot(session& s, const cudimot_request& request) {
+  log_no_difference(request.no_difference);
+  watson_files f;
+  s.on_root([&] { f = find_watson_files(request.subject); });
+  for (std::string* path : {&f.out, &f.dwi, &f.mask, &f.bvals, &f.bvecs}) s.broadcast(*path);
+  s.broadcast(f.is_started);
+  const run_listener listener = listen_as_part(request.run);
+  noddi_request estimation = make_noddi_request(request, f);
+  estimation.run.listener = &listener;
+  const exit_status status = run_noddi(s, estimation);
+  stop_signals::release();  // the result is complete: a signal may end the export
+  if (status != exit_status::complete || request.run.dry_run) return status;
+  export_settings settings;
+  settings.result = estimation.run.out;
+  settings.out = f.out;
+  settings.overwrite = true;
+  settings.quiet = request.run.quiet;
+  settings.threads = export_threads(s, request.run.threads);
+  export_folder(s, settings, plan_cudimot_folder);
+  spdlog::info("{0} written; next: voxherd report {0}/voxherd.h5, or fsleyes {0}/mean_fintra.nii.gz", f.out);
+  return status;
+}
+
+constexpr command make_cudimot_command() {
+  command c = make_command<cudimot_options, run_cudimot>(
+      {"cudimot", "cuDIMOT's Pipeline_NODDI_Watson.sh: takes its flags, writes SUBJECT_DIR.NODDI_Watson",
+       "voxherd cudimot subject --runMCMC"});
+  c.translate = from_cudimot;
+  c.notes = list_cudimot_flags;
+  c.other_names = "Pipeline_NODDI_Watson.sh";
+  return c;
+}
+
+}  // namespace
+
+extern const command cudimot_command = make_cudimot_command();
+
+}  // namespace voxherd
