@@ -197,8 +197,8 @@ def track(b, folder, name, protocol, snr):
 def connect(b, folder, name, protocol, snr):
     out = b.path("connect.h5")
     b.compute("connect", *b.series(folder, "white_matter.nii.gz"), "--connectome", os.path.join(folder, "truth", "ends.nii.gz"),
-              "--out", out)
-    for matrix in ("cost", "mean_speed"):
+              "--out", out, "--gain")
+    for matrix in ("cost", "mean_speed", "gain"):
         b.networks.add(**key_of(name, protocol, snr, "voxherd connect", f"by {matrix}"), **b.score(out, folder, "--matrix", matrix))
 
 
