@@ -85,11 +85,24 @@ std::size_t count_shells(const gradient_table& gradients) {
   return shells;
 }
 
-void warn_about_one_shell(const ballstick::settings& settings, const gradient_table& gradients) {
-  if (settings.model != ballstick::diffusion_model::gamma || count_shells(gradients) > 1) return;
-  spdlog::warn(
-      "the series has one shell, which does not determine both d and d_std of model 2: their maps will be noisy; "
-      "--model 1 (bedpostx: -model 1) fits d alone");
+/// What a phantom of mixed tissues showed (docs/truth.md): with one diffusivity for all, grey matter beside a bundle is
+/// fitted by false fibres.
+void advise_model(const ballstick::settings& settings, const gradient_table& gradients) {
+  using ballstick::diffusion_model;
+  if (settings.model == diffusion_model::mono_exponential && settings.fibres > 2)
+    spdlog::warn(
+        "--model 1 with {} fibres finds false fibres where tissues share a voxel; for fibres use --model 2, for maps "
+        "of d "
+        "--fibres 2",
+        settings.fibres);
+  if (settings.model == diffusion_model::gamma && settings.fibres > 1 && count_shells(gradients) > 1)
+    spdlog::info(
+        "several shells: --model 3 --ratio-mean 0.2 --ratio-std 0.1 finds more second fibres than model 2, which finds "
+        "fewer false ones if fibres are not much slower across than along");
+  if (settings.model == diffusion_model::gamma && count_shells(gradients) <= 1)
+    spdlog::warn(
+        "the series has one shell, which does not determine both d and d_std of model 2: their maps will be noisy, "
+        "directions and numbers of fibres are good; for maps of d use --model 1 --fibres 2 (bedpostx: -model 1 -n 2)");
 }
 
 }  // namespace
@@ -102,7 +115,7 @@ exit_status run_ballstick(session& s, const ballstick_request& request) {
   files.needs_b0 = false;  // S0 is a parameter of the model
   dwi_series dwi(s, files, request.run.host_memory_bytes());
   check_measurements(settings, dwi.gradients(), request.series.dwi);
-  warn_about_one_shell(settings, dwi.gradients());
+  advise_model(settings, dwi.gradients());
   add_stored(ballstick_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
 

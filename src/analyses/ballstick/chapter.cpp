@@ -151,8 +151,8 @@ void write_ballstick_methods(methods_text& m) {
 void write_ballstick_chapter(result_draft& d) {
   if (configured(d.result, "model", "1") != "1" && count_weighted_shells(d.result) == 1)
     d.warn(
-        "The series has one shell, which does not determine both d and d_std: their maps are noisy. --model 1 fits d "
-        "alone.");
+        "The series has one shell, which does not determine both d and d_std: their maps are noisy. For maps of d use "
+        "--model 1 --fibres 2.");
   const int fibres = add_ballstick_maps(d);
   add_status_map(d);
   add_ballstick_distributions(d, fibres);

@@ -163,6 +163,10 @@ std::vector<known_output> make_maps(const nearest_regions& nearest, const std::v
 std::vector<constant> make_matrices(const region_table& table, const std::vector<std::int32_t>& labels,
                                     const std::string& unit);
 
+/// Matrices isotropic_cost and gain, from the costs with equal speeds in all directions.
+std::vector<constant> make_gain_matrices(const region_table& table, const region_table& isotropic,
+                                         const std::string& unit);
+
 void log_connectome(const region_table& table, const std::string& unit);
 
 }  // namespace voxherd

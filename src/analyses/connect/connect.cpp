@@ -104,7 +104,8 @@ void evaluate_pathway(const connect_inputs& in, const front_field& field, front_
   if (!in.options.paths.empty()) e.paths = plan_paths(p, in, field, d);
 }
 
-void evaluate_connectome(const connect_inputs& in, const front_results& fronts, evaluation& e) {
+void evaluate_connectome(const connect_inputs& in, const front_results& fronts, const front_results& isotropic,
+                         evaluation& e) {
   const std::string unit = cost_unit(in.options.how);
   const voxel_neighbours space(in.grid.size, in.voxels);
   log_unreached("all regions", count_unreached(islands_of(space, in.voxels.size()), fronts.nearest.first_cost),
@@ -113,16 +114,21 @@ void evaluate_connectome(const connect_inputs& in, const front_results& fronts, 
   warn_about_grey_matter(in, in.voxels, "the region that paths may pass");
   e.maps = make_maps(fronts.nearest, in.labels, unit);
   e.constants = make_matrices(fronts.table, in.labels, unit);
+  if (in.options.gain) {
+    const auto gains = make_gain_matrices(fronts.table, isotropic.table, unit);
+    e.constants.insert(e.constants.end(), gains.begin(), gains.end());
+  }
   if (!in.options.paths.empty()) e.paths = plan_paths(fronts.table, in);
 }
 
 evaluation evaluate(const session& s, const connect_inputs& in, const front_field& field, front_collector& collected,
-                    const device& d) {
+                    front_collector& collected_isotropic, const device& d) {
   evaluation e;
-  front_results fronts = collected.gather(s);
+  front_results fronts = collected.gather(s), isotropic;
+  if (in.options.gain) isotropic = collected_isotropic.gather(s);
   s.on_root([&] {
     if (in.options.is_connectome()) {
-      evaluate_connectome(in, fronts, e);
+      evaluate_connectome(in, fronts, isotropic, e);
     } else {
       evaluate_pathway(in, field, std::move(fronts), d, e);
     }
@@ -136,7 +142,7 @@ evaluation evaluate(const session& s, const connect_inputs& in, const front_fiel
 exit_status run_connect_steps(session& s, const connect_inputs& inputs, const run_settings& how, const device& d) {
   refuse_too_many_costs(inputs);
   const connect_settings& options = inputs.options;
-  front_field field;
+  front_field field, isotropic;
   evaluation found;
   const bootstrap_costs* costs = nullptr;  // while its step lasts
   step_list steps;
@@ -153,7 +159,15 @@ exit_status run_connect_steps(session& s, const connect_inputs& inputs, const ru
   }
   steps.collect([&](const batch& fronts, auto outputs) { collected.add(fronts, outputs); });
   steps.describe("region");
-  steps.work("evaluation", [&](nlohmann::json&) { found = evaluate(s, inputs, field, collected, d); });
+  front_collector collected_isotropic(inputs, d);
+  if (options.gain) {
+    steps.work("isotropic_preparation", [&](nlohmann::json&) { isotropic = prepare_isotropic_fronts(s, inputs, d); });
+    steps.run("isotropic", [&] { return std::make_unique<arrival_times>(inputs, isotropic, d); });
+    steps.collect([&](const batch& fronts, auto outputs) { collected_isotropic.add(fronts, outputs); });
+    steps.describe("region");
+  }
+  steps.work("evaluation",
+             [&](nlohmann::json&) { found = evaluate(s, inputs, field, collected, collected_isotropic, d); });
   const int ranks = s.size();
   if (!options.paths.empty()) {
     steps.run_into("--paths", options.paths, "connect-paths", "paths",

@@ -102,6 +102,52 @@ std::vector<constant> make_matrices(const region_table& t, const std::vector<std
 
 namespace {
 
+/// Of both directions; 0 where there is no path.
+double mean_cost(const region_table& t, std::size_t i, std::size_t j) {
+  const double sum = static_cast<double>(t.cost[i * t.regions + j]) + static_cast<double>(t.cost[j * t.regions + i]);
+  return std::isfinite(sum) ? sum / 2 : 0;
+}
+
+/// What directions save: the isotropic cost over the cost.
+std::vector<double> cost_ratios(const region_table& t, const region_table& isotropic) {
+  std::vector<double> ratio(t.regions * t.regions, 0);
+  for (std::size_t i = 0; i < t.regions; ++i)
+    for (std::size_t j = 0; j < t.regions; ++j)
+      if (const double cost = mean_cost(t, i, j); i != j && cost > 0)
+        ratio[i * t.regions + j] = mean_cost(isotropic, i, j) / cost;
+  return ratio;
+}
+
+}  // namespace
+
+std::vector<constant> make_gain_matrices(const region_table& t, const region_table& isotropic,
+                                         const std::string& unit) {
+  const std::size_t n = t.regions;
+  constant cost{"isotropic_cost", {n, n}, {}, unit, "cost with equal speeds in all directions; infinite: none",
+                "connectome"};
+  cost.values.assign(isotropic.cost.begin(), isotropic.cost.end());
+  const std::vector<double> ratio = cost_ratios(t, isotropic);
+  std::vector<double> best(n, 0);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) best[i] = std::max(best[i], ratio[i * n + j]);
+  constant gain{
+      "gain",
+      {n, n},
+      {},
+      "1",
+      "isotropic_cost over cost, relative to the larger of both regions' best: 1 for a pair that is the best of "
+      "both, 0 without a path",
+      "connectome"};
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      const double largest = std::max(best[i], best[j]);
+      gain.values.push_back(largest > 0 ? ratio[i * n + j] / largest : 0);
+    }
+  return {cost, gain};
+}
+
+namespace {
+
 /// How far the costs along the paths are from the arrival times that they should attain.
 void log_path_costs(const region_table& t) {
   std::vector<double> ratios;

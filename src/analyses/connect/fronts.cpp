@@ -28,12 +28,13 @@ std::vector<connect::start> starts_in(const connect_inputs& in, const front_fiel
 
 }  // namespace
 
-front_field make_front_field(const connect_inputs& inputs, const tensor_field::tensor_image& image, const device& d,
-                             std::uint64_t& repaired) {
+namespace {
+
+front_field make_field_with(const connect_inputs& inputs, const tensor_field::tensor_image& image,
+                            const tensor_field::preparation& how, const device& d, std::uint64_t& repaired) {
   const image_box box = bounding_box(image.inside, image.size);
   const tensor_field::tensor_image part = cropped(image, box);
-  const auto prepared =
-      tensor_field::make_field(d, part, {}, inputs.options.how, tensor_field::field_kind::tensor, false);
+  const auto prepared = tensor_field::make_field(d, part, {}, how, tensor_field::field_kind::tensor, false);
   front_field f;
   f.size = part.size;
   f.axes_mm = part.axes_mm;
@@ -46,6 +47,13 @@ front_field make_front_field(const connect_inputs& inputs, const tensor_field::t
   repaired = prepared->repaired;
   f.starts = find_starts(inputs, f);
   return f;
+}
+
+}  // namespace
+
+front_field make_front_field(const connect_inputs& inputs, const tensor_field::tensor_image& image, const device& d,
+                             std::uint64_t& repaired) {
+  return make_field_with(inputs, image, inputs.options.how, d, repaired);
 }
 
 connect::start_list find_starts(const connect_inputs& inputs, const front_field& field) {
@@ -66,6 +74,18 @@ front_field prepare_fronts(const session& s, const connect_inputs& inputs, const
     field = make_front_field(inputs, inputs.image, d, repaired);
   });
   warn_repaired(repaired, inputs.image, inputs.options.how.min_eigenvalue, "--max-ratio");
+  return field;
+}
+
+front_field prepare_isotropic_fronts(const session& s, const connect_inputs& inputs, const device& d) {
+  front_field field;
+  tensor_field::preparation how = inputs.options.how;
+  how.min_eigenvalue = tensor_field::min_eigenvalue(how.metric, how.alpha, 1);
+  s.agree([&] {
+    use_device(d);
+    std::uint64_t repaired = 0;  // the same as in the other field, which has warned
+    field = make_field_with(inputs, inputs.image, how, d, repaired);
+  });
   return field;
 }
 

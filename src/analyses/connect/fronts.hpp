@@ -63,6 +63,9 @@ struct front_field {
 /// been warned about.
 front_field prepare_fronts(const session& s, const connect_inputs& inputs, const device& d);
 
+/// The same with speeds that do not depend on the direction: those of --max-ratio 1. Collective.
+front_field prepare_isotropic_fronts(const session& s, const connect_inputs& inputs, const device& d);
+
 /// S from other tensors of the same study (a bootstrap replicate), on the calling thread's device; with the same
 /// starts, those about a point found anew. Throws device_error.
 front_field make_front_field(const connect_inputs& inputs, const tensor_field::tensor_image& image, const device& d,

@@ -120,6 +120,9 @@ const option_table<connect_request>& connect_options() {
       {"interval", &T::interval_percent, range{1, 99.9},
        {.text = "percentage of the replicates within the interval", .unit = "%", .stored = if_it_applies,
         .needs = "bootstrap", .paper = true}},
+      {"gain", &T::gain,
+       {.text = "also solve with equal speeds in all directions, for the matrices gain and isotropic_cost, which rank pairs",
+        .stored = if_it_applies, .needs = "connectome"}},
       {"arrivals", &T::arrivals, text_kind::file,
        {"write the arrival times of every region's front to this result file"}}})
     .include(&T::run, run_options())

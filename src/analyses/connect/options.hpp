@@ -38,6 +38,7 @@ struct connect_request {
   bool in_place = false;
   double epsilon = 0.05;
   std::string paths, arrivals;
+  bool gain = false;
   std::uint64_t max_paths = 1000;
   std::uint64_t bootstrap = 0;
   std::uint64_t random_seed = 8665904;

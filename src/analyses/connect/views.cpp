@@ -94,6 +94,7 @@ void write_connect_chapter(result_draft& d) {
     add_matrix(d, "cost", best::smallest, names_shown::yes);
     add_matrix(d, "length_mm", best::smallest);
     add_matrix(d, "mean_speed", best::largest);
+    add_matrix(d, "gain", best::largest);
     add_matrix(d, "asymmetry", best::largest);
     warn_about_paths(d);
   }

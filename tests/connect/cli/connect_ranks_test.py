@@ -59,6 +59,21 @@ class Ranks(ConnectJobs):
             self.assertEqual(digest(one), digest(two))
             self.assertTrue(np.isfinite(Maps(one).connectome["cost"]).all(), scheme)
 
+    def test_gain_compares_costs_with_those_of_equal_speeds(self):
+        one, three = (self.make(f"gain{n}.h5", "--connectome", self.ends, "--gain", ranks=n) for n in (1, 3))
+        self.assertEqual(digest(one), digest(three))
+        isotropic = Maps(self.make("isotropic.h5", "--connectome", self.ends, "--max-ratio", "1")).connectome
+        plain, found = Maps(self.make("plain.h5", "--connectome", self.ends)).connectome, Maps(one).connectome
+        np.testing.assert_array_equal(found["cost"], plain["cost"])
+        np.testing.assert_array_equal(found["isotropic_cost"], isotropic["cost"])
+        both = lambda costs: costs + costs.T
+        ratio = np.zeros(found["cost"].shape)
+        pairs = ~np.eye(len(ratio), dtype=bool)
+        ratio[pairs] = both(found["isotropic_cost"])[pairs] / both(found["cost"])[pairs]
+        best = ratio.max(1)
+        np.testing.assert_allclose(found["gain"], ratio / np.maximum(best[:, None], best[None]), rtol=1e-6)
+        self.assertEqual(self.launch(self.path("ends.h5"), *self.end_regions(1, 2), "--gain")[0], USAGE)
+
 
 class KilledRuns(KillAndResume, ConnectJobs):
     """On a phantom large enough for each step to be caught at work."""

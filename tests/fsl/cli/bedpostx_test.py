@@ -92,6 +92,8 @@ class Bedpostx(unittest.TestCase):
         run("phantom", "dwi", "--out", self.subject, "--size", "4x4x3", "--directions", "12", "--bvalues", "1000",
             "--threads", "1")
         self.assertIn("the series has one shell", self.bedpostx(*QUICK).stderr)
+        three = self.bedpostx("-n", "3", *QUICK[2:], "-model", "1", "--overwrite").stderr
+        self.assertIn("--model 1 with 3 fibres finds false fibres", three)
         self.assertNotIn("one shell", self.bedpostx(*QUICK, "-model", "1", "--overwrite").stderr)
 
     def test_a_finished_folder_is_not_changed(self):

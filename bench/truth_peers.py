@@ -1,0 +1,113 @@
+"""MRtrix3 and DIPY on the phantoms of bench/truth.py, scored by the same program. Needs nibabel, MRtrix3's programs, DIPY;
+what is missing is left out."""
+import os
+import shutil
+import subprocess
+
+THRESHOLDS = {"documented": "0.1", "best": "0.5"}  # of peaks: tckgen's cutoff; the best with the truth known
+
+
+def mrtrix(*words, folder):
+    subprocess.run([*map(str, words), "-quiet", "-force", "-nthreads", "2"], cwd=folder, check=True, capture_output=True)
+
+
+def write_fibres(folder, directions, fractions, affine):
+    """dyadsN and fN: directions (x, y, z, fibre, 3) along the voxel axes."""
+    import nibabel
+    import numpy as np
+    os.makedirs(folder, exist_ok=True)
+    for j in range(fractions.shape[-1]):
+        for name, values in ((f"dyads{j + 1}", directions[..., j, :]), (f"f{j + 1}", fractions[..., j])):
+            nibabel.save(nibabel.Nifti1Image(values.astype(np.float32), affine), os.path.join(folder, name + ".nii.gz"))
+
+
+def deconvolve(data, shells):
+    """fod.mif: one shell with the response of the 300 voxels of highest FA, several by dhollander's algorithm."""
+    if os.path.exists(os.path.join(data, "fod.mif")):
+        return
+    mrtrix("mrconvert", "data.nii", "-fslgrad", "bvecs", "bvals", "dwi.mif", folder=data)
+    mask = ["-mask", "nodif_brain_mask.nii.gz"]
+    if shells == 1:
+        mrtrix("dwi2response", "fa", "dwi.mif", "response.txt", "-number", "300", *mask, folder=data)
+        mrtrix("dwi2fod", "csd", "dwi.mif", "response.txt", "fod.mif", *mask, folder=data)
+    else:
+        mrtrix("dwi2response", "dhollander", "dwi.mif", "wm.txt", "gm.txt", "csf.txt", *mask, folder=data)
+        mrtrix("dwi2fod", "msmt_csd", "dwi.mif", "wm.txt", "fod.mif", "gm.txt", "gm.mif", "csf.txt", "csf.mif", *mask, folder=data)
+
+
+def mrtrix_fibres(data, shells):
+    import nibabel
+    import numpy as np
+    deconvolve(data, shells)
+    mrtrix("sh2peaks", "fod.mif", "peaks.nii", "-num", "4", "-mask", "truth/scored.nii.gz", folder=data)
+    image = nibabel.load(os.path.join(data, "peaks.nii"))
+    peaks = np.nan_to_num(image.get_fdata())
+    peaks = peaks.reshape(peaks.shape[:3] + (4, 3)) * [-1, 1, 1]  # world axes; the voxel axes have x reversed
+    size = np.linalg.norm(peaks, axis=-1)
+    write_fibres(os.path.join(data, "mrtrix"), peaks / np.maximum(size, 1e-9)[..., None], size, image.affine)
+    return os.path.join(data, "mrtrix")
+
+
+def dipy_fibres(data):
+    import nibabel
+    import numpy as np
+    from dipy.core.gradients import gradient_table
+    from dipy.data import get_sphere
+    from dipy.direction import peaks_from_model
+    from dipy.reconst.csdeconv import ConstrainedSphericalDeconvModel, response_from_mask_ssst
+    from dipy.reconst.dti import TensorModel
+    image = nibabel.load(os.path.join(data, "data.nii"))
+    series = image.get_fdata()
+    b, g = np.loadtxt(os.path.join(data, "bvals")), np.loadtxt(os.path.join(data, "bvecs")).T
+    chosen = (b < 50) | (b > b.max() - 50)  # the outer shell
+    series, gtab = series[..., chosen], gradient_table(b[chosen], g[chosen])
+    read = lambda name: nibabel.load(os.path.join(data, name)).get_fdata() > 0
+    scored, brain = read("truth/scored.nii.gz"), read("nodif_brain_mask.nii.gz")
+    fa = np.nan_to_num(TensorModel(gtab).fit(series, brain).fa)
+    best = fa >= np.sort(fa[brain])[-300]
+    response, _ = response_from_mask_ssst(gtab, series, best)
+    order = 8 if chosen.sum() > 45 else 6
+    model = ConstrainedSphericalDeconvModel(gtab, response, sh_order=order)
+    found = peaks_from_model(model, series, get_sphere("repulsion724"), relative_peak_threshold=0.5, min_separation_angle=25,
+                             mask=scored, npeaks=4, return_sh=False)
+    values = found.peak_values / np.maximum(found.peak_values[..., :1], 1e-9)
+    write_fibres(os.path.join(data, "dipy"), found.peak_dirs, values, image.affine)
+    return os.path.join(data, "dipy")
+
+
+def network(b, data, key):
+    """iFOD2 with seeds in white matter."""
+    mrtrix("tckgen", "fod.mif", "tracks.tck", "-seed_image", "white_matter.nii.gz", "-mask", "white_matter.nii.gz", "-select",
+           "20000", folder=data)
+    mrtrix("tck2connectome", "tracks.tck", "truth/ends.nii.gz", "network.txt", "-symmetric", folder=data)
+    b.networks.add(**key, **b.score(os.path.join(data, "network.txt"), data))
+
+
+def measure(b, cross, key_of):
+    tools = {name: shutil.which(name) is not None for name in ("dwi2fod", "tckgen")}
+    try:
+        import dipy  # noqa: F401
+        has_dipy = True
+    except ImportError:
+        has_dipy = False
+    for geometry, name, protocol, snr in b.cases():
+        data = b.phantom(geometry, name, protocol, snr)
+        if tools["dwi2fod"]:
+            found = mrtrix_fibres(data, 3 if protocol == "MS" else 1)
+            tool = "MRtrix3 msmt" if protocol == "MS" else "MRtrix3 csd"
+            for word, threshold in THRESHOLDS.items():
+                b.add_fibres(key_of(name, protocol, snr, tool, f"{word} threshold {threshold}"),
+                             b.score(found, data, "--min-fraction", threshold))
+            if protocol != "DTI":
+                network(b, data, key_of(name, protocol, snr, "MRtrix3 iFOD2", "20,000 selected"))
+        if has_dipy:
+            b.add_fibres(key_of(name, protocol, snr, "DIPY csd", "relative threshold 0.5"), b.score(dipy_fibres(data), data))
+    for protocol, snr in (("HARDI", 30), ("HARDI", 10), ("MS", 20)):
+        if b.arguments.small:
+            break
+        if has_dipy:
+            cross(b, protocol, snr, "DIPY csd", "relative threshold 0.5",
+                  lambda data: b.score(dipy_fibres(data), data, "--max-angle", "20"))
+        if tools["dwi2fod"]:
+            cross(b, protocol, snr, "MRtrix3", "threshold 0.1",
+                  lambda data: b.score(mrtrix_fibres(data, 3 if protocol == "MS" else 1), data, "--max-angle", "20", "--min-fraction", "0.1"))
