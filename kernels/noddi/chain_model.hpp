@@ -224,7 +224,9 @@ class sampler {
   VOXHERD_FUNCTION unsigned update_ndi(const prepared_draw& draw) {
     chain_point trial = now_;
     trial.ndi += draw.step;
-    if (!accept(is_fraction(trial.ndi), signal_pass<false>(trial, current_row_), 0.0f, draw)) return 0;
+    const bool supported = is_fraction(trial.ndi);
+    if (!supported) trial.ndi = now_.ndi;  // the signal would grow without limit
+    if (!accept(supported, signal_pass<false>(trial, current_row_), 0.0f, draw)) return 0;
     now_ = trial;
     keep_signal<false>();
     return 1;
@@ -239,7 +241,8 @@ class sampler {
     if (new_row) {
       trial.odi += draw.step;
       supported = trial.odi > static_cast<float>(min_odi) && trial.odi < static_cast<float>(max_odi);
-      if (settings_.uniform_kappa && supported) prior = kappa_energy(trial.odi) - kappa_energy(now_.odi);
+      if (!supported) trial.odi = now_.odi;  // outside the table
+      if (settings_.uniform_kappa) prior = kappa_energy(trial.odi) - kappa_energy(now_.odi);
       fill_trial_row(trial.odi);
     } else if (p == parameter::th) {
       trial.direction.set_th(trial.direction.th + draw.step);
