@@ -257,13 +257,23 @@ def calibration_table(folder):
                       f"{short(r['cone_degrees'], 1)} / {short(r['error_degrees'], 1)}", short(r["second_cone90"]), short(r["share90"])] for r in found])
 
 
-TABLES = {"fibres": fibre_table, "crossings": crossing_table, "networks": network_table, "calibration": calibration_table}
+def as_it_is(name):
+    def make(folder):
+        found = rows(folder, f"truth-{name}.csv")
+        return markdown(list(found[0]), [list(r.values()) for r in found])
+
+    return make
+
+
+TABLES = {"changes": as_it_is("changes"), "models": as_it_is("models"), "ranking": as_it_is("ranking"), "fibres": fibre_table, "crossings": crossing_table, "networks": network_table, "calibration": calibration_table}
 
 
 def report(folder, page):
     with open(page, encoding="utf-8") as file:
         text = file.read()
     for name, make in TABLES.items():
+        if f"bench/truth.py {name} -->" not in text:
+            continue
         place = re.compile(rf"(<!-- generated: bench/truth.py {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text = place.sub(lambda m: m.group(1) + make(folder) + "\n" + m.group(2), text)
     with open(page, "w", encoding="utf-8") as file:
