@@ -46,24 +46,39 @@ def run(*words, log=None):
     return done.stdout
 
 
+HEADER = {"fibres": "Fibres found in phantoms of others' geometry", "crossings": "Crossings of two bundles found, %",
+          "networks": "Pairs of bundles' ends connected", "models": "Models on other tissues, MS, SNR 20: success %, n+, success of two fibres %",
+          "changes": "What the scores changed", "ranking": "AUC, and true pairs among the best, of rankings of connect"}
+
+
+def write_table(path, columns, lines, command):
+    kind = os.path.basename(path)[len("truth-"):-len(".csv")]
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        file.write(f"# {HEADER[kind]}\n# command: {command}\n")
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(lines)
+
+
+def read_table(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
 class table:
     """A CSV file whose rows are replaced by newer ones of the same key."""
 
     def __init__(self, path, columns):
         self.path, self.columns, self.rows = path, columns, {}
         if os.path.exists(path):
-            with open(path, newline="", encoding="utf-8") as file:
-                for row in csv.DictReader(file):
-                    self.rows[tuple(row[k] for k in KEY)] = row
+            for row in read_table(path):
+                self.rows[tuple(row[k] for k in KEY)] = row
 
     def add(self, **row):
         row = {**row, "machine": machine(), "date": datetime.date.today().isoformat()}
         row = {k: f"{v:.4g}" if isinstance(v, float) else str(v) for k, v in row.items()}
         self.rows[tuple(row[k] for k in KEY)] = {c: row.get(c, "") for c in self.columns}
-        with open(self.path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, self.columns, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(self.rows.values())
+        write_table(self.path, self.columns, [list(r.values()) for r in self.rows.values()], "python3 bench/truth.py measure, peers")
         print(", ".join(f"{k} {v}" for k, v in row.items() if v not in ("",)), flush=True)
 
 
@@ -208,8 +223,7 @@ def peers(b):
 
 
 def rows(folder, name):
-    with open(os.path.join(folder, name), newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return read_table(os.path.join(folder, name))
 
 
 def markdown(header, lines):
@@ -257,13 +271,43 @@ def calibration_table(folder):
                       f"{short(r['cone_degrees'], 1)} / {short(r['error_degrees'], 1)}", short(r["second_cone90"]), short(r["share90"])] for r in found])
 
 
-TABLES = {"fibres": fibre_table, "crossings": crossing_table, "networks": network_table, "calibration": calibration_table}
+MIXTURES = {"0.03": "msr0.00005", "0.12": "ms20", "0.24": "msr0.0004", "0.35": "msr0.0006", "sticks": "msrestricted"}
+
+
+def collect(folder, out):
+    """truth-models.csv from the scores of bench/truth_experiments.sh."""
+    def cell(data, fit):
+        path = os.path.join(folder, f"{data}.{fit}.json")
+        if not os.path.exists(path):
+            return "not run"
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)["detection"]
+        every, two = found["all"], found["by_number"][1]
+        return (f"{100 * every['successes'] / every['voxels']:.1f}, {every['extra'] / every['voxels']:.2f}, "
+                f"{100 * two['successes'] / two['voxels']:.0f}")
+
+    write_table(os.path.join(out, "truth-models.csv"), ["ratio", "model 2", "model 3", "model 3, wide"],
+                [[ratio] + [cell(data, fit) for fit in ("m2", "m3", "m3wide")] for ratio, data in MIXTURES.items()],
+                "bash bench/truth_experiments.sh; python3 bench/truth.py collect")
+
+
+def as_it_is(name):
+    def make(folder):
+        found = rows(folder, f"truth-{name}.csv")
+        return markdown(list(found[0]), [list(r.values()) for r in found])
+
+    return make
+
+
+TABLES = {"changes": as_it_is("changes"), "models": as_it_is("models"), "ranking": as_it_is("ranking"), "fibres": fibre_table, "crossings": crossing_table, "networks": network_table, "calibration": calibration_table}
 
 
 def report(folder, page):
     with open(page, encoding="utf-8") as file:
         text = file.read()
     for name, make in TABLES.items():
+        if f"bench/truth.py {name} -->" not in text:
+            continue
         place = re.compile(rf"(<!-- generated: bench/truth.py {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text = place.sub(lambda m: m.group(1) + make(folder) + "\n" + m.group(2), text)
     with open(page, "w", encoding="utf-8") as file:
@@ -284,10 +328,15 @@ def main(words):
         k.add_argument("--snr", type=lambda t: [float(x) for x in t.split(",")], default=[30.0, 20.0, 10.0])
         k.add_argument("--protocols", type=lambda t: t.split(","), default=list(PROTOCOLS))
         k.add_argument("--small", action="store_true", help="a tiny phantom, in seconds")
+    k = kinds.add_parser("collect", help="the table of models, from the scores of bench/truth_experiments.sh")
+    k.add_argument("folder")
+    k.add_argument("out")
     k = kinds.add_parser("report", help="write the tables of a page")
     k.add_argument("folder")
     k.add_argument("--page", default=os.path.join(ROOT, "docs", "truth.md"))
     arguments = p.parse_args(words)
+    if arguments.what == "collect":
+        return collect(arguments.folder, arguments.out)
     if arguments.what == "report":
         return report(arguments.folder, arguments.page)
     if not arguments.small and not os.path.isdir(arguments.geometry):

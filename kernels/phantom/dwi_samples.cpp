@@ -26,4 +26,9 @@ void make_dwi_samples(std::span<const tissue> voxels, std::uint64_t first_voxel,
     out[i] = voxels[i].inside ? with_noise(noise_free_signal(voxels[i], gradients, k), noise, first_voxel + i, k) : 0.f;
 }
 
+void make_noisy_samples(std::span<const double> signals, std::uint64_t first_voxel, std::uint64_t sample,
+                        const noise_settings& noise, float* out) {
+  for (std::size_t i = 0; i < signals.size(); ++i) out[i] = with_noise(signals[i], noise, first_voxel + i, sample);
+}
+
 }  // namespace voxherd

@@ -54,6 +54,10 @@ struct tissue {
 void make_dwi_samples(std::span<const tissue> voxels, std::uint64_t first_voxel, const gradient_table& gradients,
                       std::size_t k, const noise_settings& noise, float* out);
 
+/// with_noise() of consecutive voxels, from first_voxel on, in one sample.
+void make_noisy_samples(std::span<const double> signals, std::uint64_t first_voxel, std::uint64_t sample,
+                        const noise_settings& noise, float* out);
+
 /// Concentrations in the blood of aorta and portal vein at equidistant times from the first frame on: linear between
 /// them, 0 before the first one.
 struct input_curves {

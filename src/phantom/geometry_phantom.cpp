@@ -120,12 +120,14 @@ void write_image(const session& s, const geometry_phantom_settings& p, const bun
   write_series(s, form, folder + "/data", p.compressed, p.threads,
                [&](std::uint64_t y, std::uint64_t z, float* samples, std::uint64_t stride) {
                  const std::uint64_t first = (z * p.size[1] + y) * p.size[0];
-                 for (std::size_t k = 0; k < p.gradients.size(); ++k)
-                   for (std::uint64_t x = 0; x < p.size[0]; ++x) {
-                     const filled_voxel& voxel = image.at(first + x);
-                     samples[k * stride + x] =
-                         voxel.in_mask() ? with_noise(signals.at(voxel, k), noise, first + x, k) : 0.f;
-                   }
+                 std::vector<double> line(p.size[0]);
+                 for (std::size_t k = 0; k < p.gradients.size(); ++k) {
+                   for (std::uint64_t x = 0; x < p.size[0]; ++x) line[x] = signals.at(image.at(first + x), k);
+                   float* out = samples + k * stride;
+                   make_noisy_samples(line, first, k, noise, out);
+                   for (std::uint64_t x = 0; x < p.size[0]; ++x)
+                     if (!image.at(first + x).in_mask()) out[x] = 0;
+                 }
                });
 }
 

@@ -85,15 +85,15 @@ std::size_t count_shells(const gradient_table& gradients) {
   return shells;
 }
 
-/// What a phantom of mixed tissues showed (docs/truth.md): with one diffusivity for all, grey matter beside a bundle is
+/// What phantoms of mixed tissues showed (docs/truth.md): with one diffusivity for all, slow tissue beside a bundle is
 /// fitted by false fibres.
 void advise_model(const ballstick::settings& settings, const gradient_table& gradients) {
   using ballstick::diffusion_model;
   if (settings.model == diffusion_model::mono_exponential && settings.fibres > 2)
-    spdlog::warn(
-        "--model 1 with {} fibres finds false fibres where tissues share a voxel; for fibres use --model 2, for maps "
-        "of d "
-        "--fibres 2",
+    spdlog::info(
+        "--model 1 with {} fibres finds false fibres where slow tissue shares a voxel; for fibres use --model 2, for "
+        "maps "
+        "of d --fibres 2",
         settings.fibres);
   if (settings.model == diffusion_model::gamma && settings.fibres > 1 && count_shells(gradients) > 1)
     spdlog::info(

@@ -137,6 +137,7 @@ connect_request read_settings_for_other_ends(const nlohmann::json& configuration
   r.from_labels = r.to_labels = r.labels = {};
   r.from_point = r.to_point = std::nullopt;
   r.epsilon = blank.epsilon;
+  r.gain = blank.gain;
   r.bootstrap = blank.bootstrap;
   r.in_place = blank.in_place;
   return r;
