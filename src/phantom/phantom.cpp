@@ -46,8 +46,8 @@ nlohmann::ordered_json print_orientations(const phantom_request& request) {
 
 nlohmann::ordered_json print_network(const phantom_request& request) {
   const best_value best = request.best.value_or(natural_best(request.result, request.matrix));
-  const network_score result =
-      score_network(read_network(request.result, request.matrix), read_true_pairs(request.truth), best);
+  const region_network network = read_network(request.result, request.matrix);
+  const network_score result = score_network(network, read_true_pairs(request.truth), best);
   fmt::print("{}", format_table(result));
   return score_json(result);
 }
