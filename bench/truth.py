@@ -25,7 +25,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROTOCOLS = {"DTI": ["--bvalues", "1200", "--directions", "32", "--b0", "2"],
              "HARDI": ["--bvalues", "3000", "--directions", "64", "--b0", "4"],
              "MS": ["--bvalues", "1000,2000,3000", "--directions", "30", "--b0", "6"]}
-ANGLES = (20, 30, 40, 50, 60, 70, 80, 90)
+ANGLES = (30, 40, 50, 60, 70, 80, 90)
 KEY = ["truth", "data", "snr", "tool", "settings"]
 FIBRES = KEY + ["voxels", "success", "success1", "success2", "success3", "known2", "extra", "missing", "mean_degrees",
                 "median_degrees", "cone90", "cone50", "second_cone90", "share90", "expected_cone90", "expected_share90", "cone_degrees",
@@ -271,7 +271,9 @@ def calibration_table(folder):
                       f"{short(r['cone_degrees'], 1)} / {short(r['error_degrees'], 1)}", short(r["second_cone90"]), short(r["share90"])] for r in found])
 
 
-MIXTURES = {"0.03": "msr0.00005", "0.12": "ms20", "0.24": "msr0.0004", "0.35": "msr0.0006", "sticks": "msrestricted"}
+TISSUES = {"0.03": "r0.00005", "0.12": "", "0.24": "r0.0004", "0.35": "r0.0006", "sticks": "restricted"}
+MIXTURES = {f"{name}, {ratio}": data for name, of in (("MS 20", ("ms", "ms20")), ("DTI 20", ("dti", "dti20")), ("HARDI 10", ("h10", "hardi10")))
+            for ratio, tissue in TISSUES.items() for data in (of[0] + tissue if tissue else of[1],)}
 
 
 def collect(folder, out):
@@ -286,7 +288,7 @@ def collect(folder, out):
         return (f"{100 * every['successes'] / every['voxels']:.1f}, {every['extra'] / every['voxels']:.2f}, "
                 f"{100 * two['successes'] / two['voxels']:.0f}")
 
-    write_table(os.path.join(out, "truth-models.csv"), ["ratio", "model 2", "model 3", "model 3, wide"],
+    write_table(os.path.join(out, "truth-models.csv"), ["data, ratio", "model 2", "model 3", "model 3, wide"],
                 [[ratio] + [cell(data, fit) for fit in ("m2", "m3", "m3wide")] for ratio, data in MIXTURES.items()],
                 "bash bench/truth_experiments.sh; python3 bench/truth.py collect")
 

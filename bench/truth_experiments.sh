@@ -29,7 +29,7 @@ make msr.wide ms 20 --geometry $isbi --radial-d 0.0006 --grey-d 0.0008; scored m
 scored ms20 m3wide --model 3 --ratio-mean 0.2 --ratio-std 0.1; scored msrestricted m3wide --model 3 --ratio-mean 0.2 --ratio-std 0.1
 # 3. SNR 10 and 32 directions: the relevance prior
 for w in 0.5 0.6 0.7 0.8 0.85 0.9 0.95 1.2; do scored hardi10 w$w --ard-weight $w; scored hardi10 rice.w$w --noise rician --ard-weight $w; scored hardi10 m3.w$w --model 3 --ard-weight $w; done
-for d in dti30 dti20 dti10 hardi30 hardi20 hardi10 ms30 ms20 ms10; do scored $d m3 --model 3; scored $d m3wide --model 3 --ratio-mean 0.2 --ratio-std 0.1; scored $d m3rice --model 3 --noise rician; scored $d m2rice --noise rician; done
+for d in dti30 dti20 dti10 hardi30 hardi20 hardi10 ms30 ms20 ms10; do scored $d m2; scored $d m3 --model 3; scored $d m3wide --model 3 --ratio-mean 0.2 --ratio-std 0.1; scored $d m3rice --model 3 --noise rician; scored $d m2rice --noise rician; done
 for r in 0.00005 0.0004 0.0006; do make dtir$r dti 20 --geometry $isbi --radial-d $r --grey-d 0.0008; make h10r$r hardi 10 --geometry $isbi --radial-d $r --grey-d 0.0008
   for d in dtir$r h10r$r; do scored $d m2; scored $d m3 --model 3; scored $d m3wide --model 3 --ratio-mean 0.2 --ratio-std 0.1; scored $d m1f2 --model 1 --fibres 2; done; scored msr$r m3wide --model 3 --ratio-mean 0.2 --ratio-std 0.1; scored msr$r m3wide15 --model 3 --ratio-mean 0.15 --ratio-std 0.1; done
 make dtirestricted dti 20 --geometry $isbi --tissue restricted; make h10restricted hardi 10 --geometry $isbi --tissue restricted

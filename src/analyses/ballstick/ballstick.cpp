@@ -95,14 +95,15 @@ void advise_model(const ballstick::settings& settings, const gradient_table& gra
         "maps "
         "of d --fibres 2",
         settings.fibres);
-  if (settings.model == diffusion_model::gamma && settings.fibres > 1 && count_shells(gradients) > 1)
+  if (settings.model == diffusion_model::gamma && settings.fibres > 1)
     spdlog::info(
-        "several shells: --model 3 --ratio-mean 0.2 --ratio-std 0.1 finds more second fibres than model 2, which finds "
-        "fewer false ones if fibres are not much slower across than along");
+        "for directions and numbers of fibres consider --model 3 --ratio-mean 0.2 --ratio-std 0.1, which found them "
+        "more "
+        "often than model 2 in most phantoms");
   if (settings.model == diffusion_model::gamma && count_shells(gradients) <= 1)
     spdlog::warn(
         "the series has one shell, which does not determine both d and d_std of model 2: their maps will be noisy, "
-        "directions and numbers of fibres are good; for maps of d use --model 1 --fibres 2 (bedpostx: -model 1 -n 2)");
+        "for maps of d use --model 1 --fibres 2 (bedpostx: -model 1 -n 2)");
 }
 
 }  // namespace
