@@ -245,8 +245,12 @@ class cpu_tracker final : public tracker {
   /// `wants_crossings`: the sink reads the list of each streamline's crossings.
   template <class Queue, class Sink = no_sink>
   static void draw(const track_job& job, Queue queue, const Sink& sink = {}, bool wants_crossings = false) {
-    job.field.has_special_matrix() ? draw_among<mask_places::special_matrices>(job, queue, sink, wants_crossings)
-                                   : draw_among<mask_places::surfaces>(job, queue, sink, wants_crossings);
+    const field_view& field = job.field;
+    if (field.has_special_matrix()) return draw_among<mask_places::special_matrices>(job, queue, sink, wants_crossings);
+    if (field.surfaces.cell_begin != nullptr)
+      return draw_among<mask_places::surfaces>(job, queue, sink, wants_crossings);
+    if (field.space.voxels != nullptr) return draw_among<mask_places::seeds_image>(job, queue, sink, wants_crossings);
+    draw_among<mask_places::samples_image>(job, queue, sink, wants_crossings);
   }
 
   template <mask_places places, class Queue, class Sink>
