@@ -32,9 +32,9 @@ FIBRES = KEY + ["voxels", "success", "success1", "success2", "success3", "known2
                 "error_degrees", "machine", "date"]
 CROSSINGS = KEY + [str(a) for a in ANGLES] + ["machine", "date"]
 NETWORKS = KEY + ["true_pairs", "pairs", "valid", "invalid", "auc", "first_valid", "valid_share", "machine", "date"]
-MODELS = {"DTI": {"default": [], "model 1, 2 fibres": ["--model", "1", "--fibres", "2"], "model 1": ["--model", "1"]},
-          "HARDI": {"default": [], "model 1, 2 fibres": ["--model", "1", "--fibres", "2"], "model 1": ["--model", "1"]},
-          "MS": {"default": [], "model 3": ["--model", "3"]}}
+WIDE = ["--model", "3", "--ratio-mean", "0.2", "--ratio-std", "0.1"]
+ONE_SHELL = {"default": [], "model 1, 2 fibres": ["--model", "1", "--fibres", "2"], "model 1": ["--model", "1"], "model 3, wide": WIDE}
+MODELS = {"DTI": ONE_SHELL, "HARDI": ONE_SHELL, "MS": {"default": [], "model 3": ["--model", "3"], "model 3, wide": WIDE}}
 TINY = {"fiber_geometries": {"a": {"control_points": [-12, 0, 0, 12, 0, 0], "radius": 5},
                              "b": {"control_points": [0, -12, 0, 0, 12, 0], "radius": 5}}}
 
