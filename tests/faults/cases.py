@@ -6,7 +6,8 @@ import subprocess
 from processes import Job
 from studies import SECONDS, finished_batches, resumed_batches
 
-# done: no harm. launcher: mpirun hangs after all ranks have ended, a defect of Open MPI 4.1.4. message: it names no file.
+# done: no harm. launcher: mpirun itself hangs or crashes after all ranks have ended, defects of Open MPI 4.1.4.
+# message: it names no file.
 # status: ended with a status that is not documented for this, or left files. lost: finished work or a file of the user is
 # gone, or the run cannot be completed. wrong: other bytes. A case gets the last that applies.
 VERDICTS = ["done", "launcher", "message", "status", "lost", "wrong", "crashed", "hung"]
@@ -99,9 +100,9 @@ class Case(Judged):
         self.bystanders = self.make_bystanders()
         try:
             job = self.run_with_fault(environment)
-            self.check_ending("the run with the fault", self.status, job.output(), self.fault.statuses)
-            for status, output in self.others:
-                self.check_ending("another job", status, output, self.fault.statuses)
+            self.check_ending("the run with the fault", job, self.fault.statuses)
+            for other in self.others:
+                self.check_ending("another job", other, self.fault.statuses)
             self.check_results()
             self.resume()
             self.check_files()
@@ -137,8 +138,11 @@ class Case(Judged):
         if stuck:
             self.complain(stuck[0], f"{who}: {stuck[1]}")
 
-    def check_ending(self, who, status, output, expected):
-        if status in CRASHES or any(words in output for words in CRASH_WORDS):
+    def check_ending(self, who, job, expected):
+        status, output = job.status, job.output()
+        if job.launcher_crashed():
+            self.complain("launcher", f"{who}: status {status}: {output}")
+        elif status in CRASHES or any(words in output for words in CRASH_WORDS):
             self.complain("crashed", f"{who}: status {status}: {output}")
         elif status not in expected and self.verdict not in ("hung", "launcher"):
             self.complain("status", f"{who}: status {status}: {output}")
@@ -177,7 +181,7 @@ class Case(Judged):
     def continue_with(self, option):
         job = Job(self.resume_ranks, self.command(option), os.path.join(self.folder, f"log{option}"))
         self.finish(job, f"the run with {option}")
-        self.check_ending(f"the run with {option}", job.status, job.output(), {job.status})
+        self.check_ending(f"the run with {option}", job, {job.status})
         return job.status, job.output()
 
     def check_files(self):

@@ -168,7 +168,7 @@ class SecondJob(Fault):
     def remove(self, case):
         case.finish(self.second, "the second job")
         case.detail += f", status {self.second.status}"
-        case.others.append((self.second.status, self.second.output()))
+        case.others.append(self.second)
         if COMPLETE not in (self.second.status, case.status):
             case.complain("lost", "neither of two jobs ended with status 0: " + self.second.output())
 

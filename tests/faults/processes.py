@@ -1,11 +1,13 @@
 """Processes of a job under faults."""
 import os
+import re
 import shutil
 import signal
 import subprocess
 import time
 
 
+CRASH_SIGNALS = {signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV}
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # as in containers
 
 
@@ -77,6 +79,12 @@ class Job:
         self.signal(self.processes(), signal.SIGKILL)
         self.process.wait()
         return stuck
+
+    def launcher_crashed(self):
+        """Whether a defect ended mpirun itself, and no rank: then it is the only process that reports a signal."""
+        if not self.launched or -self.process.returncode not in CRASH_SIGNALS:
+            return False
+        return set(re.findall(r":(\d+)\] \*\*\* Process received signal", self.output())) <= {str(self.process.pid)}
 
     @property
     def status(self):

@@ -14,9 +14,8 @@ class KilledNode(ClusterJobs):
         for starter, script in SCRIPTS.items():
             result = study(f"{starter}_without_{node}.h5")
             jobs[starter] = result, self.submit(script, study("subject"), result)
-        for result, _ in jobs.values():
-            self.wait_for_batches(result, 4)
-        self.cluster.kill_node(node)
+        with self.stopped_with_batches(jobs.values(), 4):
+            self.cluster.kill_node(node)
         self.addCleanup(self.cluster.start_node, node)
         for starter, (result, job) in jobs.items():
             with self.subTest(starter):

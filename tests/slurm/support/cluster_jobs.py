@@ -1,5 +1,6 @@
 """Jobs on a test cluster: base class of the cluster tests. Importing it moves the program into namespaces, or skips
 it."""
+import contextlib
 import os
 import re
 import signal
@@ -34,6 +35,13 @@ def read(path):
 
 def study(*names):
     return os.path.join(STUDY, *names)
+
+
+def send(pids, number):
+    """Sends a signal to those processes that have not ended."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 class ClusterJobs(unittest.TestCase):
@@ -95,6 +103,26 @@ class ClusterJobs(unittest.TestCase):
 
     def wait_for_batches(self, result, count):
         wait_until(f"{count} batches of {result}", lambda: batches_done(result + ".part") >= count)
+
+    @contextlib.contextmanager
+    def stopped_with_batches(self, jobs, count):
+        """Runs its block while each of the jobs, pairs of result and ID, has at least `count` batches and computes no
+        more: else one could end before another has so many."""
+        left, stopped = list(jobs), []
+
+        def stop_those_with_batches():
+            for result, job in list(left):
+                if batches_done(result + ".part") >= count:
+                    stopped.extend(pid for _, pid in self.ranks(job))
+                    send(stopped, signal.SIGSTOP)
+                    left.remove((result, job))
+            return not left
+
+        wait_until(f"{count} batches of each job", stop_those_with_batches)
+        try:
+            yield
+        finally:
+            send(stopped, signal.SIGCONT)
 
     def ranks(self, job):
         """Processes of a job that compute: {(node, process ID)}, with IDs as seen by this process."""
