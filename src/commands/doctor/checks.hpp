@@ -32,6 +32,10 @@ findings check_gpus();
 /// What nvidia-smi printed for the query that check_gpus() makes: one line per GPU.
 findings judge_gpus(const std::string& table);
 
+/// Whether kernels built for a list of GPUs, the entries of CMAKE_CUDA_ARCHITECTURES ("80-real,90"), run on a GPU of
+/// this compute capability (90 for 9.0). Entries without a number (native, all-major) are not judged: true.
+bool kernels_run_on(int compute_capability, const std::string& architectures);
+
 /// How the ranks were started, and which cores they may use. Collective; the findings are those of rank 0.
 findings check_ranks(const session& s);
 

@@ -98,6 +98,18 @@ findings judge_gpus(const std::string& table) {
   return all;
 }
 
+bool kernels_run_on(int compute_capability, const std::string& architectures) {
+  std::istringstream entries(architectures);
+  for (std::string entry; std::getline(entries, entry, ',');) {
+    const int built_for = std::atoi(entry.c_str());
+    // Machine code runs within its generation, PTX also on all newer GPUs.
+    const bool only_machine_code = entry.ends_with("-real");
+    if (built_for <= compute_capability && (!only_machine_code || built_for / 10 == compute_capability / 10))
+      return true;
+  }
+  return false;
+}
+
 findings check_gpus() {
   const bool has_driver = std::filesystem::exists("/proc/driver/nvidia/version");
   if (!built_with_cuda()) {
@@ -115,9 +127,20 @@ findings check_gpus() {
              why_none + "; does the job ask for GPUs (--gres=gpu:N), and does CUDA_VISIBLE_DEVICES name them?"}};
   }
   findings all = judge_gpus(output_of(query));
-  if (!all.empty()) return all;
-  for (const gpu& g : gpus)
-    all.push_back({verdict::fine, fmt::format("GPU {}", g.ordinal), g.name + " (nvidia-smi gave no more)"});
+  const bool nvidia_smi_knows = !all.empty();
+  for (const gpu& g : gpus) {
+    const std::string subject = fmt::format("GPU {}", g.ordinal);
+    if (!kernels_run_on(g.compute_capability, VOXHERD_GPU_ARCHITECTURES)) {
+      all.push_back(
+          {verdict::problem, subject,
+           fmt::format("{} has compute capability {}.{}, and the kernels are built for {}; use --backend cpu, "
+                       "or build with script/setup --gpu-arch {}",
+                       g.name, g.compute_capability / 10, g.compute_capability % 10, VOXHERD_GPU_ARCHITECTURES,
+                       g.compute_capability)});
+    } else if (!nvidia_smi_knows) {
+      all.push_back({verdict::fine, subject, g.name + " (nvidia-smi gave no more)"});
+    }
+  }
   return all;
 }
 

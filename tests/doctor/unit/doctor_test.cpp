@@ -48,6 +48,14 @@ TEST(Doctor, CardsWithoutEccAreFine) {
       verdict::fine);
 }
 
+TEST(Doctor, KernelsRunOnTheGpusThatTheyAreBuiltFor) {
+  const std::string released = "80-real,90";
+  for (const int newer : {80, 86, 89, 90, 100, 120}) EXPECT_TRUE(kernels_run_on(newer, released)) << newer;
+  for (const int older : {70, 75}) EXPECT_FALSE(kernels_run_on(older, released)) << older;
+  EXPECT_FALSE(kernels_run_on(100, "90-real")) << "machine code of another generation";
+  EXPECT_TRUE(kernels_run_on(70, "all-major")) << "unknown";
+}
+
 TEST(Doctor, OtherTextIsNoGpu) {
   EXPECT_TRUE(judge_gpus("").empty());
   EXPECT_TRUE(judge_gpus("No devices were found\n").empty());
