@@ -1,5 +1,5 @@
-# CPU kernels for one processor ("native", "x86-64-v3", ...), or for several levels of x86-64 in one program that chooses when
-# it starts.
+# CPU kernels for one processor ("native", "armv8-a", "x86-64-v3", ...), or for several levels of x86-64 in one program that
+# chooses when it starts.
 #
 # With several levels every unit of the library is compiled once per level. The units of a level are linked into one object
 # in which everything is local, inline functions and instantiations too: code of one level can never replace the same
@@ -7,9 +7,14 @@
 # appended to their names; functions with the original names jump to the level that was chosen (cpu_levels/dispatch.cpp.in).
 
 # Flags of everything that must compute the same bytes as the kernels. Loops that call libm are vectorised only without errno and
-# floating-point traps. GCC 12 warns about its own AVX-512 and standard headers (GCC bug 105593).
-set(VOXHERD_KERNEL_OPTIONS $<$<CONFIG:Release>:-O3> -fno-math-errno -fno-trapping-math -Wno-uninitialized
-  -Wno-maybe-uninitialized -Wno-array-bounds)
+# floating-point traps.
+set(VOXHERD_KERNEL_OPTIONS $<$<CONFIG:Release>:-O3> -fno-math-errno -fno-trapping-math)
+set(local_symbols "")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 warns about its own AVX-512 and standard headers (GCC bug 105593).
+  list(APPEND VOXHERD_KERNEL_OPTIONS -Wno-uninitialized -Wno-maybe-uninitialized -Wno-array-bounds)
+  set(local_symbols -fno-gnu-unique)  # unique symbols cannot be made local
+endif()
 list(GET VOXHERD_CPU_ARCH 0 lowest_level)
 add_library(voxherd_kernel_flags INTERFACE)
 target_compile_options(voxherd_kernel_flags INTERFACE
@@ -43,8 +48,7 @@ function(voxherd_cpu_levels target)
     add_library(${objects} OBJECT ${sources})
     target_include_directories(${objects} SYSTEM PRIVATE ${RANDOM123_INCLUDE_DIR})
     target_link_libraries(${objects} PRIVATE voxherd_core OpenMP::OpenMP_CXX)
-    # Unique symbols cannot be made local.
-    target_compile_options(${objects} PRIVATE -march=${level} ${VOXHERD_KERNEL_OPTIONS} -fno-gnu-unique)
+    target_compile_options(${objects} PRIVATE -march=${level} ${VOXHERD_KERNEL_OPTIONS} ${local_symbols})
     file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${level}.objects
       CONTENT "$<JOIN:$<TARGET_OBJECTS:${objects}>,\n>\n")
     add_custom_command(OUTPUT ${level}.o ${level}.symbols

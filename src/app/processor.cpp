@@ -5,30 +5,21 @@
 #include <cstdlib>
 
 #include "kernels/device/cpu_level.hpp"
+#include "kernels/device/processor.hpp"
 
 namespace voxherd {
 
-bool processor_supports([[maybe_unused]] std::string_view level) {
-#if defined(__x86_64__)
-  // The compiler accepts only literals.
-  if (level == "x86-64-v2") return __builtin_cpu_supports("x86-64-v2");
-  if (level == "x86-64-v3") return __builtin_cpu_supports("x86-64-v3");
-  if (level == "x86-64-v4") return __builtin_cpu_supports("x86-64-v4");
-#endif
-  return true;
-}
-
 std::string why_level_cannot_run(std::string_view name, std::string_view required, processor_check supports) {
   if (supports(required)) return "";
-  std::string here = "x86-64";
+  const bool is_arm = required.starts_with("arm");
+  std::string here = is_arm ? "armv8-a" : "x86-64";
   for (const char* const level : {"x86-64-v2", "x86-64-v3"}) {
-    if (supports(level)) here = level;
+    if (!is_arm && supports(level)) here = level;
   }
   const std::string built_for = name == required ? std::string(name) : fmt::format("{} ({})", required, name);
   return fmt::format(
       "this program was built for {} processors, and this one is {}; build it for the oldest processor that will run "
-      "it, "
-      "e.g. script/setup --cpu-arch {}",
+      "it, e.g. script/setup --cpu-arch {}",
       built_for, here, here);
 }
 

@@ -12,13 +12,9 @@ namespace voxherd {
 /// ranks. `build`: what --version prints in brackets, and results store; "" for nothing.
 int run_program(int argc, char** argv, std::span<const command* const> commands, std::string_view build = "");
 
-/// Whether this processor supports all instructions of a level of x86-64 ("x86-64-v2" to "x86-64-v4"); true for any
-/// other word.
-bool processor_supports(std::string_view level);
-
 using processor_check = bool (*)(std::string_view level);
 
-/// Why kernels that need a level of x86-64 cannot run on this processor, and what to do; empty if they can. `name`: the
+/// Why kernels that need a level cannot run on this processor, and what to do; empty if they can. `name`: the
 /// value of VOXHERD_CPU_ARCH that they were compiled with.
 std::string why_level_cannot_run(std::string_view name, std::string_view required, processor_check supports);
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "kernels/device/cpu_level.hpp"
+#include "kernels/device/processor.hpp"
 
 namespace voxherd {
 namespace {
@@ -57,6 +58,12 @@ TEST(Processor, OneThatIsTooOldIsNamedWithWhatToBuild) {
   const std::string why = why_level_cannot_run("x86-64-v3", "x86-64-v3", supports_up_to_v2);
   EXPECT_NE(why.find("built for x86-64-v3 processors, and this one is x86-64-v2"), std::string::npos) << why;
   EXPECT_NE(why.find("script/setup --cpu-arch x86-64-v2"), std::string::npos) << why;
+}
+
+TEST(Processor, AnArmOneIsNamedByItsOwnLevels) {
+  const std::string why = why_level_cannot_run("native", "armv8-a+sve", [](std::string_view) { return false; });
+  EXPECT_NE(why.find("built for armv8-a+sve (native) processors, and this one is armv8-a;"), std::string::npos) << why;
+  EXPECT_NE(why.find("script/setup --cpu-arch armv8-a"), std::string::npos) << why;
 }
 
 TEST(Processor, OneThatIsOlderThanTheMachineOfANativeBuildIsNamed) {
