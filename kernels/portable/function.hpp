@@ -1,6 +1,8 @@
 #pragma once
 
 /// VOXHERD_FUNCTION marks what runs both on the host and on the device.
+/// VOXHERD_INLINED marks one that is always part of its caller: where many kernels are compiled from one source, GCC
+/// reaches its limit of growth and calls even what is needed at every step.
 /// VOXHERD_UNROLL precedes a loop whose arrays must stay in a GPU thread's registers; VOXHERD_UNROLL_BY(n) unrolls a
 /// loop n times, where unrolling it completely would overflow a GPU's instruction cache.
 #if defined(__CUDACC__)
@@ -13,3 +15,4 @@
 #define VOXHERD_UNROLL
 #define VOXHERD_UNROLL_BY(n)
 #endif
+#define VOXHERD_INLINED [[gnu::always_inline]] VOXHERD_FUNCTION inline

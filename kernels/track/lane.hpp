@@ -38,7 +38,7 @@ class lane_walker {
   /// One step. Queue: next() returns the next streamline's number, at least `end` if none is left. Returns false then.
   /// Sink: gets the walker at the end of each streamline that has been counted.
   template <class Queue, class Sink = no_sink>
-  [[gnu::always_inline]] VOXHERD_FUNCTION inline bool advance(Queue& queue, const Sink& sink = {}) {
+  VOXHERD_INLINED bool advance(Queue& queue, const Sink& sink = {}) {
     if (state_ != walking) {
       if (state_ == waiting) {
         const std::uint64_t number = queue.next();
@@ -88,7 +88,7 @@ class lane_walker {
   }
 
   template <class Sink>
-  [[gnu::always_inline]] VOXHERD_FUNCTION inline void end_pass(const Sink& sink) {
+  VOXHERD_INLINED void end_pass(const Sink& sink) {
     if (!is_repeated_) walked_ += walker_.walked();
     state_ = waiting;
     if (counting_ == 0) {

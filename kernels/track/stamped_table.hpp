@@ -32,7 +32,7 @@ class stamped_table {
   }
 
   /// The key's entry, added if it is missing; `added` tells.
-  VOXHERD_FUNCTION Entry& find(std::uint32_t key, bool& added) {
+  VOXHERD_INLINED Entry& find(std::uint32_t key, bool& added) {
     if (used_ > few_mask_ / 2 && entries_ == few_) move();
     std::uint32_t at = place(key) & mask_;
     for (Entry e = entries_[at]; e.stamp == stamp_; e = entries_[at]) {

@@ -79,8 +79,8 @@ class visit_counter {
   /// A point of a half that counts, in voxels of the seeds' image; `travel`: the direction of the step to it, if
   /// `point` is not 0. `is_special`: columns may be by fibre, for count_fibre().
   template <bool is_special>
-  VOXHERD_FUNCTION void count(const voxel_info& at, std::int32_t point, const direction& travel,
-                              const float (&position)[3]) {
+  VOXHERD_INLINED void count(const voxel_info& at, std::int32_t point, const direction& travel,
+                             const float (&position)[3]) {
     if (more_than_density_) count_more<is_special>(at, point, travel, position);
     if (at.place < 0 || at.place == last_place_ || out_.to == nullptr) return;
     assert(static_cast<std::uint32_t>(at.place) < field_->places);

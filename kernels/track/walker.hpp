@@ -43,7 +43,7 @@ class walker_among {
   /// Goes to the next point, which may be the start of a half. Returns false when the streamline is complete. On a GPU
   /// its parts are in one place each, so that all lanes of a warp run them together and their variables are in
   /// registers.
-  [[gnu::always_inline]] VOXHERD_FUNCTION inline bool advance() {
+  VOXHERD_INLINED bool advance() {
     bool arrives = at_start_;
     at_start_ = false;
     if (!arrives && moving_) {
@@ -152,7 +152,7 @@ class walker_among {
     at_start_ = true;
   }
 
-  [[gnu::always_inline]] VOXHERD_FUNCTION inline bool end_half() {
+  VOXHERD_INLINED bool end_half() {
     if (places == mask_places::special_matrices) counter_.leave_voxel(fibre_);
     record_.steps = point_;
     record_.passed = passed_;
@@ -174,7 +174,7 @@ class walker_among {
   VOXHERD_FUNCTION bool counts() const { return (counting_ >> half_ & 1u) != 0; }
 
   /// Whether the half may go on in its cell; remembers the direction there.
-  [[gnu::always_inline]] VOXHERD_FUNCTION inline bool enter_cell() {
+  VOXHERD_INLINED bool enter_cell() {
     std::uint32_t key = 0;
     for (int d = 2; d >= 0; --d) {
       const auto cells = static_cast<std::uint32_t>(field_->size[d]) / 5 + 3;
@@ -191,7 +191,7 @@ class walker_among {
   }
 
   /// Adds the point, draws the sample of the next step, and tests the masks.
-  [[gnu::always_inline]] VOXHERD_FUNCTION inline void arrive() {
+  VOXHERD_INLINED void arrive() {
     moving_ = false;
     // Both voxels are requested before the first one is used, so that the reads overlap.
     const voxel_info own =
@@ -283,8 +283,7 @@ class walker_among {
   }
 
   /// One of the eight voxels around the point, with the probabilities of linear interpolation, and one of its samples.
-  [[gnu::always_inline]] VOXHERD_FUNCTION inline drawn_sample draw(const float (&position)[3],
-                                                                   const philox4x32_ctr_t& w) const {
+  VOXHERD_INLINED drawn_sample draw(const float (&position)[3], const philox4x32_ctr_t& w) const {
     std::int32_t voxel[3];
     for (int d = 0; d < 3; ++d) {
       const float low = lane::floor(position[d]);
@@ -331,7 +330,7 @@ class walker_among {
   }
 
   /// Returns whether there is a next point.
-  [[gnu::always_inline]] VOXHERD_FUNCTION inline bool step() {
+  VOXHERD_INLINED bool step() {
     moving_ = false;
     philox4x32_ctr_t w{};
     if (point_ == 0 || how_->stop_by_fraction) w = words(purpose::choice, point_);

@@ -16,7 +16,7 @@ class step_words {
  public:
   static constexpr std::uint64_t stride = 8;
 
-  VOXHERD_FUNCTION philox4x32_ctr_t at(std::uint64_t seed, std::uint64_t item, std::uint64_t place) {
+  VOXHERD_INLINED philox4x32_ctr_t at(std::uint64_t seed, std::uint64_t item, std::uint64_t place) {
 #if defined(__CUDA_ARCH__)
     return draw_words(seed, item, place);
 #else
@@ -73,7 +73,7 @@ VOXHERD_FUNCTION inline std::int32_t nearest_voxel(float position) {
 }
 
 /// A voxel of the samples' image; outside it one that no streamline reaches.
-VOXHERD_FUNCTION inline voxel_info look_up(const field_view& field, std::int32_t x, std::int32_t y, std::int32_t z) {
+VOXHERD_INLINED voxel_info look_up(const field_view& field, std::int32_t x, std::int32_t y, std::int32_t z) {
   const bool in_image = x >= 0 && y >= 0 && z >= 0 && x < field.size[0] && y < field.size[1] && z < field.size[2];
   if (!in_image) return {-1, 0};
   const auto row = static_cast<std::size_t>(z) * static_cast<std::size_t>(field.size[1]) + static_cast<std::size_t>(y);
