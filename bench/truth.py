@@ -31,10 +31,12 @@ FIBRES = KEY + ["voxels", "success", "success1", "success2", "success3", "known2
                 "median_degrees", "cone90", "cone50", "second_cone90", "share90", "expected_cone90", "expected_share90", "cone_degrees",
                 "error_degrees", "machine", "date"]
 CROSSINGS = KEY + [str(a) for a in ANGLES] + ["machine", "date"]
+REPEAT = KEY + ["voxels", "median_degrees", "within10", "same_number", "mean_number", "machine", "date"]
 NETWORKS = KEY + ["true_pairs", "pairs", "valid", "invalid", "auc", "first_valid", "valid_share", "machine", "date"]
 WIDE = ["--model", "3", "--ratio-mean", "0.2", "--ratio-std", "0.1"]
 ONE_SHELL = {"default": [], "model 1, 2 fibres": ["--model", "1", "--fibres", "2"], "model 1": ["--model", "1"], "model 3, wide": WIDE}
 MODELS = {"DTI": ONE_SHELL, "HARDI": ONE_SHELL, "MS": {"default": [], "model 3": ["--model", "3"], "model 3, wide": WIDE}}
+ISBI, FANNING, FIBERCUP = "ISBI 2013", "3Dfanning_9bundles", "FiberCup"
 TINY = {"fiber_geometries": {"a": {"control_points": [-12, 0, 0, 12, 0, 0], "radius": 5},
                              "b": {"control_points": [0, -12, 0, 0, 12, 0], "radius": 5}}}
 
@@ -48,7 +50,7 @@ def run(*words, log=None):
 
 HEADER = {"fibres": "Fibres found in phantoms of others' geometry", "crossings": "Crossings of two bundles found, %",
           "networks": "Pairs of bundles' ends connected", "models": "Models on other tissues, MS, SNR 20: success %, n+, success of two fibres %",
-          "changes": "What the scores changed", "ranking": "AUC, and true pairs among the best, of rankings of connect"}
+          "repeat": "Agreement of two acquisitions of a physical phantom", "changes": "What the scores changed", "ranking": "AUC, and true pairs among the best, of rankings of connect"}
 
 
 def write_table(path, columns, lines, command):
@@ -102,6 +104,7 @@ class bench:
         self.fibres = at("truth-fibres.csv", FIBRES)
         self.crossings = at("truth-crossings.csv", CROSSINGS)
         self.networks = at("truth-networks.csv", NETWORKS)
+        self.repeat = at("truth-repeat.csv", REPEAT)
 
     def voxherd(self, *words):
         return run(self.arguments.program, *words)
@@ -160,8 +163,9 @@ class bench:
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(TINY, file)
             return [(path, "tiny", "HARDI", 30)]
-        geometry = os.path.join(self.arguments.geometry, "isbi_challenge_2013.txt")
-        return [(geometry, "ISBI 2013", p, s) for s in self.arguments.snr for p in self.arguments.protocols]
+        at = lambda *names: os.path.join(self.arguments.geometry, *names)
+        found = [(at("isbi_challenge_2013.txt"), ISBI, p, s) for s in self.arguments.snr for p in self.arguments.protocols]
+        return found + [(at("fanning", "3Dfanning_9bundles.txt"), FANNING, p, 30.0) for p in self.arguments.protocols if p != "DTI"]
 
     def crossing_geometries(self):
         if self.arguments.small:
@@ -220,6 +224,8 @@ def connect(b, folder, name, protocol, snr):
 def peers(b):
     import truth_peers
     truth_peers.measure(b, cross, key_of)
+    if b.arguments.fibercup:
+        truth_peers.repeat(b, key_of, FIBERCUP)
 
 
 def rows(folder, name):
@@ -241,8 +247,8 @@ def order(row):
             row["tool"], row["settings"])
 
 
-def fibre_table(folder):
-    found = sorted((r for r in rows(folder, "truth-fibres.csv") if r["truth"] == "ISBI 2013"), key=order)
+def fibre_table(folder, truth=ISBI):
+    found = sorted((r for r in rows(folder, "truth-fibres.csv") if r["truth"] == truth), key=order)
     return markdown(["data, SNR", "tool", "success", "n+", "n-", "mean error", "1 fibre", "2 fibres", "3 fibres", "2, n known"],
                     [[f"{r['data']} {r['snr']}", f"{r['tool'].replace('voxherd ', '')}, {r['settings']}", short(r["success"], 1), short(r["extra"], 2),
                       short(r["missing"], 2), short(r["mean_degrees"], 2), short(r["success1"]), short(r["success2"]), short(r["success3"]),
@@ -257,14 +263,21 @@ def crossing_table(folder):
 
 
 def network_table(folder):
-    found = sorted(rows(folder, "truth-networks.csv"), key=order)
+    found = sorted((r for r in rows(folder, "truth-networks.csv") if r["truth"] == ISBI), key=order)
     return markdown(["data, SNR", "tool", "valid", "invalid", "AUC", "true of the best 27", "valid share, %"],
                     [[f"{r['data']} {r['snr']}", f"{r['tool'].replace('voxherd ', '')}, {r['settings']}", r["valid"], r["invalid"], short(r["auc"], 3),
                       r["first_valid"], short(str(100 * float(r["valid_share"]))) if float(r["valid_share"]) else ""] for r in found])
 
 
+def repeat_table(folder):
+    found = sorted(rows(folder, "truth-repeat.csv"), key=lambda r: (r["data"], r["tool"] != "voxherd ballstick", r["tool"], r["settings"]))
+    return markdown(["data", "tool", "median angle of the strongest", "within 10°", "same number", "fibres per voxel"],
+                    [[r["data"], f"{r['tool'].replace('voxherd ', '')}, {r['settings']}", f"{short(r['median_degrees'], 1)}°", short(r["within10"]),
+                      short(r["same_number"]), short(r["mean_number"], 2)] for r in found])
+
+
 def calibration_table(folder):
-    found = sorted((r for r in rows(folder, "truth-fibres.csv") if r["cone90"]), key=order)
+    found = sorted((r for r in rows(folder, "truth-fibres.csv") if r["truth"] == ISBI and r["cone90"]), key=order)
     return markdown(["data, SNR", "settings", "90 % cone (exact: 87)", "50 % cone (49)", "cone / error, degrees", "two: 90 % cone of the smaller (87)",
                      "f1/(f1+f2) in its 90 % (86.5)"],
                     [[f"{r['data']} {r['snr']}", r["settings"], short(r["cone90"]), short(r["cone50"]),
@@ -301,7 +314,8 @@ def as_it_is(name):
     return make
 
 
-TABLES = {"changes": as_it_is("changes"), "models": as_it_is("models"), "ranking": as_it_is("ranking"), "fibres": fibre_table, "crossings": crossing_table, "networks": network_table, "calibration": calibration_table}
+TABLES = {"changes": as_it_is("changes"), "models": as_it_is("models"), "ranking": as_it_is("ranking"), "fibres": fibre_table, "fanning": lambda folder: fibre_table(folder, FANNING), "repeat": repeat_table,
+          "crossings": crossing_table, "networks": network_table, "calibration": calibration_table}
 
 
 def report(folder, page):
@@ -323,6 +337,7 @@ def main(words):
         k = kinds.add_parser(name, help=text)
         k.add_argument("program", help="path of voxherd")
         k.add_argument("--geometry", default="", help="folder examples of phantomas")
+        k.add_argument("--fibercup", default="", help="folder of the FiberCup scans, dwi and masks in it; for peers")
         k.add_argument("--out", required=True, help="folder for the tables")
         k.add_argument("--work", default="", help="folder for phantoms, kept; default: a temporary one")
         k.add_argument("--backend", default="auto")

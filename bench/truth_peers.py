@@ -83,6 +83,58 @@ def network(b, data, key):
     b.networks.add(**key, **b.score(os.path.join(data, "network.txt"), data))
 
 
+def read_fibres(folder, least):
+    """Directions of the strongest fibre (x, y, z, 3), and how many have a fraction above `least`."""
+    import nibabel
+    import numpy as np
+    read = lambda name: np.asarray(nibabel.load(os.path.join(folder, name)).dataobj, dtype=float)
+    fraction = "mean_f{}samples.nii.gz" if os.path.exists(os.path.join(folder, "mean_f1samples.nii.gz")) else "f{}.nii.gz"
+    numbers = [n for n in range(1, 5) if os.path.exists(os.path.join(folder, f"dyads{n}.nii.gz"))]
+    fractions = np.stack([read(fraction.format(n)) for n in numbers], axis=-1)
+    directions = np.stack([read(f"dyads{n}.nii.gz") for n in numbers], axis=-2)
+    strongest = np.argmax(fractions, axis=-1)[..., None, None]
+    return np.take_along_axis(directions, strongest, axis=-2)[..., 0, :], (fractions > least).sum(axis=-1)
+
+
+def agree(first, second, least, mask):
+    """How well the fibres of two acquisitions agree in the voxels of a mask."""
+    import numpy as np
+    (d1, n1), (d2, n2) = ([values[mask] for values in read_fibres(folder, least)] for folder in (first, second))
+    cosine = np.abs((d1 * d2).sum(-1)) / np.maximum(np.linalg.norm(d1, axis=-1) * np.linalg.norm(d2, axis=-1), 1e-9)
+    degrees = np.degrees(np.arccos(np.clip(cosine, 0, 1)))
+    return {"voxels": int(mask.sum()), "median_degrees": float(np.median(degrees)), "within10": 100 * float((degrees <= 10).mean()),
+            "same_number": 100 * float((n1 == n2).mean()), "mean_number": float((n1.mean() + n2.mean()) / 2)}
+
+
+def repeat(b, key_of, name):
+    """Two acquisitions of the FiberCup phantom, a scan of fibres that were laid by hand: nothing of it is simulated."""
+    import nibabel
+    import numpy as np
+    source = os.path.join(b.arguments.fibercup, "dwi")
+    mask = os.path.join(b.arguments.fibercup, "masks", "wm_3x3x3.nii.gz")
+    inside = np.asarray(nibabel.load(mask).dataobj) > 0
+    for shell in ("1500", "2000"):
+        folders = {}
+        for acquisition in ("1", "2"):
+            data = b.path(f"fibercup-{shell}-{acquisition}")
+            os.makedirs(os.path.join(data, "truth"), exist_ok=True)
+            nibabel.save(nibabel.load(os.path.join(source, f"acq-{acquisition}_b-{shell}.nii.gz")), os.path.join(data, "data.nii"))
+            for to in ("nodif_brain_mask.nii.gz", os.path.join("truth", "scored.nii.gz")):
+                shutil.copy(mask, os.path.join(data, to))
+            shutil.copy(os.path.join(source, f"bvals_{shell}"), os.path.join(data, "bvals"))
+            shutil.copy(os.path.join(source, "bvecs_fsl"), os.path.join(data, "bvecs"))
+            for settings, options in (("default", []), ("model 1, 2 fibres", ["--model", "1", "--fibres", "2"])):
+                out = os.path.join(data, f"fsl {settings}")
+                if not os.path.exists(out):
+                    b.voxherd("export", b.fit(data, "nodif_brain_mask.nii.gz", options), "--to", "fsl", out)
+                folders.setdefault(("voxherd ballstick", settings, 0.05), []).append(out)
+            if shutil.which("dwi2fod"):
+                folders.setdefault(("MRtrix3 csd", "threshold 0.1", 0.1), []).append(mrtrix_fibres(data, 1))
+            folders.setdefault(("DIPY csd", "relative threshold 0.5", 0.5), []).append(dipy_fibres(data))
+        for (tool, settings, least), (first, second) in folders.items():
+            b.repeat.add(**key_of(name, f"b {shell}", 0, tool, settings), **agree(first, second, least, inside))
+
+
 def measure(b, cross, key_of):
     tools = {name: shutil.which(name) is not None for name in ("dwi2fod", "tckgen")}
     try:

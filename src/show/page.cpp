@@ -46,7 +46,7 @@ std::string warning_markup(const std::vector<std::string>& warnings, const std::
   std::string html =
       fmt::format("<section class=\"{}\" aria-labelledby=\"warnings\">\n<h2 id=\"warnings\">Warnings</h2>\n",
                   warnings.empty() ? "calm" : "warnings");
-  if (warnings.empty()) html += "<p>None.</p>\n";
+  if (warnings.empty()) html += "<p>No warnings.</p>\n";
   if (!warnings.empty()) html += "<ul>\n";
   for (const std::string& text : warnings) html += fmt::format("<li>{}</li>\n", escaped(text));
   if (!warnings.empty()) html += "</ul>\n";

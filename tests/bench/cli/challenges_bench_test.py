@@ -1,4 +1,4 @@
-"""bench/challenges.py: scores of challenges, from files in their formats."""
+"""bench/challenges.py: scores of challenges, from files in their formats; bench/truth_peers.py: agreement of two scans."""
 import json
 import os
 import shutil
@@ -19,6 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 sys.path.insert(0, os.path.join(ROOT, "bench"))
 import challenges
 import truth
+import truth_peers
 
 VOXHERD = os.environ["VOXHERD"]
 
@@ -83,6 +84,21 @@ class Challenges(unittest.TestCase):
         injection = np.zeros_like(density)
         injection[0] = 1
         self.assertEqual(challenges.true_rates(density, tracer > 0, injection == 0)[0.2], 0.75)
+
+    def test_agreement_of_two_acquisitions(self):
+        """Three voxels: the same fibre reversed; 30 degrees apart; the same second fibre, which is the strongest one."""
+        half = np.sqrt(0.75)
+        fibres = {"first": ([[1, 0, 0], [1, 0, 0], [0, 1, 0]], [0.6, 0.6, 0.2], [[0, 1, 0], [0, 1, 0], [0, 0, 1]], [0.01, 0.01, 0.3]),
+                  "second": ([[-1, 0, 0], [half, 0.5, 0], [0, 0, 1]], [0.6, 0.6, 0.4], [[0, 1, 0], [0, 1, 0], [0, 0, 1]], [0.01, 0.1, 0.01])}
+        for name, (d1, f1, d2, f2) in fibres.items():
+            truth_peers.write_fibres(self.path(name), np.array([d1, d2], float).transpose(1, 0, 2)[:, None, None],
+                                     np.array([f1, f2]).T[:, None, None], np.eye(4))
+        found = truth_peers.agree(self.path("first"), self.path("second"), 0.05, np.ones((3, 1, 1), bool))
+        self.assertEqual(found["voxels"], 3)
+        self.assertAlmostEqual(found["median_degrees"], 0)
+        self.assertAlmostEqual(found["within10"], 200 / 3)
+        self.assertAlmostEqual(found["same_number"], 100 / 3)
+        self.assertAlmostEqual(found["mean_number"], (4 / 3 + 4 / 3) / 2)
 
 
 if __name__ == "__main__":
