@@ -1,7 +1,6 @@
 #include "src/view/streamlines.hpp"
 
 #include <fmt/core.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 
 #include "core/failure.hpp"
 #include "src/export/fibres.hpp"
+#include "src/io/temporary_folder.hpp"
 #include "src/io/tracts/tracts.hpp"
 #include "src/show/fibres.hpp"
 #include "src/show/grid_view.hpp"
@@ -173,34 +173,15 @@ class solved_fibres final : public fibre_source {
   std::vector<fibre_array> costs_{{"cost", element_type::float32, 1}}, none_;
 };
 
-/// A folder that only this user can read; removed with what is in it.
-class temporary_folder {
- public:
-  temporary_folder() {
-    path_ = (fs::temp_directory_path() / "voxherd-view-XXXXXX").string();
-    if (!mkdtemp(path_.data())) throw failure(exit_status::disk, fmt::format("{}: cannot be created", path_));
-  }
-  ~temporary_folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-  std::string file(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace
 
 std::string make_trx(const fibre_source& fibres) {
-  const temporary_folder folder;
+  const temporary_folder folder("view");
   const std::string path = folder.file("paths.trx");
   write_trx(fibres, path);
   std::ifstream file(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (!file || bytes.size() != fs::file_size(path))
+  if (!file || bytes.size() != std::filesystem::file_size(path))
     throw failure(exit_status::disk, fmt::format("{}: cannot be read", path));
   return bytes;
 }

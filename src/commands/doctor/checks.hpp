@@ -22,6 +22,9 @@ struct finding {
 };
 using findings = std::vector<finding>;
 
+/// "fine     GPU 0     node7: ..."; `host`: "" for none.
+std::string finding_line(const finding& f, const std::string& host = "");
+
 /// Memory, shared memory and limits of this process (ulimit).
 findings check_memory();
 
