@@ -8,6 +8,7 @@
 #include <boost/program_options.hpp>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -173,8 +174,23 @@ std::string read_config_text(const std::string& path) {
   return text;
 }
 
+/// A configuration that belongs to the program: NAME in its installation or source tree, wherever that is now; "" if
+/// there is none.
+std::string find_own_config(const std::string& name) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
+  // An installation; a source tree with the program in build/ or build/PRESET/.
+  for (const fs::path& path : {folder / "share/voxherd" / name, folder / name, folder.parent_path() / name})
+    if (!fs::path(name).is_absolute() && fs::is_regular_file(path, ignored)) return path;
+  return "";
+}
+
 void read_config_file(const command& c, const po::options_description& options, given_options& given) {
-  const std::string path = given.values.at("config").front();
+  std::string& path = given.values.at("config").front();
+  std::error_code ignored;
+  if (const std::string own = find_own_config(path); !own.empty() && !std::filesystem::exists(path, ignored))
+    path = own;
   std::istringstream file(read_config_text(path));
   try {
     const given_options from_line = given;

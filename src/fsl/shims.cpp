@@ -61,6 +61,14 @@ fs::path this_program() {
   return path;
 }
 
+/// What a link in `bin` names: relative to it inside the program's own installation, which may be moved.
+fs::path target_from(const fs::path& bin) {
+  const fs::path program = this_program(), prefix = program.parent_path().parent_path();
+  const fs::path place = fs::weakly_canonical(bin);
+  const bool is_inside = place.string().starts_with(prefix.string() + "/");
+  return is_inside ? program.lexically_relative(place) : program;
+}
+
 std::set<std::string> replaced_names(const shims_request& request) {
   std::set<std::string> names(request.names.begin(), request.names.end());
   for (const command* c : all_commands()) {
@@ -128,7 +136,7 @@ exit_status run_shims(session& s, const shims_request& request) {
     const bool is_copy = !request.fsldir.empty();
     const fs::path bin = is_copy ? fs::path(request.folder) / "bin" : fs::path(request.folder);
     if (is_copy) plan_fsl(request, names, plan);
-    for (const std::string& name : names) plan.push_back({bin / name, this_program()});
+    for (const std::string& name : names) plan.push_back({bin / name, target_from(bin)});
     check_free(plan);
     make_links(bin, plan);
     for (const std::string& name : names) fmt::print("{}\n", (bin / name).string());

@@ -68,12 +68,9 @@ class Install(unittest.TestCase):
         for script in scripts:
             with open(script, encoding="utf-8") as file:
                 text = file.read()
-            named = re.findall(re.escape(self.prefix) + r"[\w./-]*", text)
-            self.assertIn(self.program, named, script)
-            for path in named:
-                self.assertTrue(os.path.exists(path), (script, path))
-            for in_the_tree in (" slurm/", "-configs/", " configs/"):
-                self.assertNotIn(in_the_tree, text, script)
+            self.assertEqual(re.findall(re.escape(self.prefix) + r"[\w./-]*", text), [self.program], script)
+            for path in re.findall(r"[- ]((?:configs|slurm)/[\w.-]+)", text):
+                self.assertTrue(os.path.exists(os.path.join(self.share, path)), (script, path))
 
     def test_a_batch_script_starts_the_installed_program_from_any_folder(self):
         play = os.path.join(self.folder, "play")
@@ -89,7 +86,10 @@ class Install(unittest.TestCase):
         with open(os.path.join(play, "launched"), encoding="utf-8") as file:
             words = file.read().splitlines()
         self.assertIn(self.program, words)
-        self.assertTrue(os.path.isfile(words[words.index("--config") + 1]))
+        # The program finds it: what is missing is the subject.
+        done = subprocess.run(words[words.index(self.program):], capture_output=True, text=True, env=environment, cwd=play, timeout=60, check=False)
+        self.assertEqual(done.returncode, 66)
+        self.assertIn("subject/data.nii.gz: cannot be opened", done.stderr)
 
     def test_destdir_receives_the_files_and_appears_in_none(self):
         staging = os.path.join(self.folder, "staging")
@@ -98,7 +98,7 @@ class Install(unittest.TestCase):
         self.assertEqual(os.listdir(staging), ["opt"])
         self.assertEqual(files(below), files(self.prefix))
         self.assertEqual(installed.find_names(staging, staging), [])
-        self.assertTrue(installed.find_names(below, "/opt/voxherd/share/voxherd/configs/"))
+        self.assertTrue(installed.find_names(below, "/opt/voxherd/bin/voxherd"))
 
     def test_the_prefix_usr_has_no_modulefile(self):
         staging = os.path.join(self.folder, "usr-staging")

@@ -92,7 +92,7 @@ class Package(unittest.TestCase):
 
     def test_no_file_contains_the_folders_it_was_built_in(self):
         self.assertEqual(installed.find_names(self.root, self.folder), [])
-        self.assertTrue(installed.find_names(self.root, "/usr/share/voxherd/configs/"))
+        self.assertTrue(installed.find_names(self.root, "/usr/bin/voxherd"))
         installed.require_build_without_line_info()
         self.assertEqual(installed.find_names(self.root, ROOT, BUILD), [])
 
