@@ -247,8 +247,8 @@ def order(row):
             row["tool"], row["settings"])
 
 
-def fibre_table(folder, truth=ISBI):
-    found = sorted((r for r in rows(folder, "truth-fibres.csv") if r["truth"] == truth), key=order)
+def fibre_table(folder, is_fanning=False):
+    found = sorted((r for r in rows(folder, "truth-fibres.csv") if (r["truth"] == FANNING) == is_fanning), key=order)
     return markdown(["data, SNR", "tool", "success", "n+", "n-", "mean error", "1 fibre", "2 fibres", "3 fibres", "2, n known"],
                     [[f"{r['data']} {r['snr']}", f"{r['tool'].replace('voxherd ', '')}, {r['settings']}", short(r["success"], 1), short(r["extra"], 2),
                       short(r["missing"], 2), short(r["mean_degrees"], 2), short(r["success1"]), short(r["success2"]), short(r["success3"]),
@@ -263,7 +263,7 @@ def crossing_table(folder):
 
 
 def network_table(folder):
-    found = sorted((r for r in rows(folder, "truth-networks.csv") if r["truth"] == ISBI), key=order)
+    found = sorted((r for r in rows(folder, "truth-networks.csv") if r["truth"] != FANNING), key=order)
     return markdown(["data, SNR", "tool", "valid", "invalid", "AUC", "true of the best 27", "valid share, %"],
                     [[f"{r['data']} {r['snr']}", f"{r['tool'].replace('voxherd ', '')}, {r['settings']}", r["valid"], r["invalid"], short(r["auc"], 3),
                       r["first_valid"], short(str(100 * float(r["valid_share"]))) if float(r["valid_share"]) else ""] for r in found])
@@ -277,7 +277,7 @@ def repeat_table(folder):
 
 
 def calibration_table(folder):
-    found = sorted((r for r in rows(folder, "truth-fibres.csv") if r["truth"] == ISBI and r["cone90"]), key=order)
+    found = sorted((r for r in rows(folder, "truth-fibres.csv") if r["truth"] != FANNING and r["cone90"]), key=order)
     return markdown(["data, SNR", "settings", "90 % cone (exact: 87)", "50 % cone (49)", "cone / error, degrees", "two: 90 % cone of the smaller (87)",
                      "f1/(f1+f2) in its 90 % (86.5)"],
                     [[f"{r['data']} {r['snr']}", r["settings"], short(r["cone90"]), short(r["cone50"]),
@@ -314,7 +314,7 @@ def as_it_is(name):
     return make
 
 
-TABLES = {"changes": as_it_is("changes"), "models": as_it_is("models"), "ranking": as_it_is("ranking"), "fibres": fibre_table, "fanning": lambda folder: fibre_table(folder, FANNING), "repeat": repeat_table,
+TABLES = {"changes": as_it_is("changes"), "models": as_it_is("models"), "ranking": as_it_is("ranking"), "fibres": fibre_table, "fanning": lambda folder: fibre_table(folder, is_fanning=True), "repeat": repeat_table,
           "crossings": crossing_table, "networks": network_table, "calibration": calibration_table}
 
 
