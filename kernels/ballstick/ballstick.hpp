@@ -8,25 +8,14 @@
 #include "core/device.hpp"
 #include "kernels/ballstick/posterior_outputs.hpp"
 #include "kernels/portable/gradient_table.hpp"
+#include "kernels/voxel_model/estimator.hpp"
 
 namespace voxherd::ballstick {
 
 /// Outputs for these settings, with the names of fibres and parameters in their meanings.
 std::vector<output_spec> list_outputs(const output_settings& s);
 
-/// Fits and samples batches of voxels on one device. Owns its scratch memory; used by one thread.
-class estimator {
- public:
-  virtual ~estimator() = default;
-
-  /// `voxels`: each item's index in the image, which keys its random numbers. `rows`: count x (K signals [+ 9 of the
-  /// gradient deviation, column-wise]). `out`: null for outputs that are not wanted. Throws device_error;
-  /// device_out_of_memory if fewer voxels may fit.
-  virtual void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_arrays& out) = 0;
-
-  /// Frees the device memory that is kept between batches.
-  virtual void release_memory() {}
-};
+using estimator = voxel_model::estimator<posterior_outputs>;
 
 /// After use_device(d). Throws device_error for a GPU without CUDA, std::invalid_argument for settings out of range.
 std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table& gradients, const settings& s,

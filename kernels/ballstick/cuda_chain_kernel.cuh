@@ -33,14 +33,6 @@ struct cuda_measurements {
   __device__ float weighting(int s) const { return weightings[s * Width]; }
 };
 
-/// Lanes per voxel and measurements per lane, compile-time parameters of the kernel; 0 slots: any number, in shared
-/// memory.
-template <int Width, int Slots>
-struct kernel_shape {
-  static constexpr int width = Width;
-  static constexpr int slots = Slots;
-};
-
 /// Shared memory of a block: one weighting table, or one per team if gradients deviate; then each team's scratch and
 /// its arrays that are not in registers.
 struct chain_memory {

@@ -41,10 +41,9 @@ class measurements {
   int slots() const { return static_cast<int>(signal_.size()) / team::lanes; }
 
   void load(int slot, real (&q)[3], real& signal, real& weight) const {
-    const std::size_t first = static_cast<std::size_t>(slot) * team::lanes;
-    for (std::size_t axis = 0; axis < 3; ++axis) q[axis].copy_from(&q_[axis][first], lane::stdx::element_aligned);
-    signal.copy_from(&signal_[first], lane::stdx::element_aligned);
-    weight.copy_from(&weight_[first], lane::stdx::element_aligned);
+    for (std::size_t axis = 0; axis < 3; ++axis) q[axis] = team{}.load(q_[axis].data(), slot);
+    signal = team{}.load(signal_.data(), slot);
+    weight = team{}.load(weight_.data(), slot);
   }
 
  private:

@@ -150,13 +150,8 @@ class sampler {
     return signal_.try_attenuation(trial, fibre, w, noise_);
   }
 
-  /// The Metropolis rule; an accepted sum becomes the noise model's current one. `lane_sum`: of the trial; `prior`:
-  /// change of the prior's energy, units of ln 2. A NaN is rejected.
   VOXHERD_FUNCTION bool accept(bool supported, real lane_sum, float prior, const prepared_draw& draw) {
-    const auto trial = noise_.measure(team_, lane_sum);
-    if (!team_.agreed(supported && noise_.change(trial) + prior < draw.neg_log2_uniform)) return false;
-    noise_.accept(trial);
-    return true;
+    return voxel_model::accepts(team_, noise_, supported, lane_sum, prior, draw);
   }
 
   VOXHERD_FUNCTION unsigned update_unattenuated(const prepared_draw& draw) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/ballstick/attenuation.hpp"
+#include "kernels/voxel_model/chain.hpp"
 #include "kernels/voxel_model/noise.hpp"
 
 namespace voxherd::ballstick {
@@ -134,17 +135,7 @@ class voxel_signal {
     return pass.template operator()<spread_range::tiny>();
   }
 
-  /// Several independent sums, so that a slot need not wait for the previous addition.
-  struct partial_sums {
-    real part[Team::partial_sums] = {};
-    VOXHERD_FUNCTION real& operator[](int s) { return part[s % Team::partial_sums]; }
-    VOXHERD_FUNCTION real value() const {
-      real all = part[0];
-      VOXHERD_UNROLL
-      for (int i = 1; i < Team::partial_sums; ++i) all += part[i];
-      return all;
-    }
-  };
+  using partial_sums = voxel_model::partial_sums<Team>;
 
   VOXHERD_FUNCTION void add(const Noise& noise, partial_sums& total, real residual, int s) const {
     if constexpr (Noise::model == noise_model::gaussian)

@@ -1,4 +1,4 @@
-#include "kernels/noddi/chain_cpu.hpp"
+#include "kernels/noddi/noddi_cpu.hpp"
 
 #include "kernels/portable/cpu_team.hpp"
 
@@ -51,11 +51,7 @@ class cpu_measurements {
   }
 
  private:
-  static real take(const std::vector<float>& column, int slot) {
-    real value;
-    value.copy_from(&column[static_cast<std::size_t>(slot) * team::lanes], lane::stdx::element_aligned);
-    return value;
-  }
+  static real take(const std::vector<float>& column, int slot) { return team{}.load(column.data(), slot); }
 
   std::vector<float> x_, y_, z_, weighting_, isotropic_, is_measured_, signal_;
   std::vector<std::int32_t> first_;

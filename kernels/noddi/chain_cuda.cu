@@ -46,12 +46,6 @@ struct cuda_measurements {
   __device__ coefficient_reader coefficient(int s) const { return {__float_as_int(direction(s).w)}; }
 };
 
-template <int Width, int Slots>
-struct kernel_shape {
-  static constexpr int width = Width;
-  static constexpr int slots = Slots;
-};
-
 using scratch_type = voxel_model::chain_scratch<max_parameters>;
 
 /// Shared memory of a block: the measurements, then each team's scratch, its two rows of the table, and its arrays that

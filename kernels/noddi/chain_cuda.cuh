@@ -2,28 +2,16 @@
 
 #include "kernels/device/cuda_check.cuh"
 #include "kernels/noddi/chain_model.hpp"
+#include "kernels/voxel_model/chain_shape.hpp"
 
 namespace voxherd::noddi {
 
-/// Measurements per lane if a voxel's state is in registers: 8, 16 or 32 lanes per voxel cover up to 72, 144 and 288.
-constexpr int register_slots = 9;
-constexpr int chain_block_threads = 128;
-constexpr int chain_blocks_per_sm = 4;  ///< limits registers to 128 per thread
-
-/// How a voxel's K measurements are divided among lanes.
-struct chain_shape {
-  int width;          ///< lanes per voxel
-  int slots;          ///< measurements per lane
-  bool in_registers;  ///< else in shared memory
-  int padded() const { return width * slots; }
-};
-
-inline chain_shape shape_for(int measurements) {
-  for (const int width : {8, 16, 32}) {
-    if (measurements <= width * register_slots) return {width, register_slots, true};
-  }
-  return {32, (measurements + 31) / 32, false};
-}
+using voxel_model::chain_block_threads;
+using voxel_model::chain_blocks_per_sm;
+using voxel_model::chain_shape;
+using voxel_model::kernel_shape;
+using voxel_model::register_slots;
+using voxel_model::shape_for;
 
 /// A measurement of the table that all voxels share.
 struct chain_direction {

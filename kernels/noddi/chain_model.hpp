@@ -183,13 +183,8 @@ class sampler {
 
   VOXHERD_FUNCTION static bool is_fraction(float f) { return f > 0.0f && f < 1.0f; }
 
-  /// The Metropolis rule; an accepted sum becomes the noise model's current one. `lane_sum`: of the trial; `prior`:
-  /// change of the prior's energy, units of ln 2. A NaN is rejected.
   VOXHERD_FUNCTION bool accept(bool supported, real lane_sum, float prior, const prepared_draw& draw) {
-    const auto trial = noise_.measure(team_, lane_sum);
-    if (!team_.agreed(supported && noise_.change(trial) + prior < draw.neg_log2_uniform)) return false;
-    noise_.accept(trial);
-    return true;
+    return voxel_model::accepts(team_, noise_, supported, lane_sum, prior, draw);
   }
 
   VOXHERD_FUNCTION unsigned update_tau(const prepared_draw& draw) {
@@ -278,17 +273,7 @@ class sampler {
     trial_row_ = row;
   }
 
-  /// Several independent sums, so that a slot need not wait for the previous addition.
-  struct partial_sums {
-    real part[Team::partial_sums] = {};
-    VOXHERD_FUNCTION real& operator[](int s) { return part[s % Team::partial_sums]; }
-    VOXHERD_FUNCTION real value() const {
-      real all = part[0];
-      VOXHERD_UNROLL
-      for (int i = 1; i < Team::partial_sums; ++i) all += part[i];
-      return all;
-    }
-  };
+  using partial_sums = voxel_model::partial_sums<Team>;
 
   VOXHERD_FUNCTION real residual(int s, const chain_measurement<real>& g, real intra, real extra,
                                  const compartment_weights& w, real measured) const {

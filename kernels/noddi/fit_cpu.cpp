@@ -1,4 +1,4 @@
-#include "kernels/noddi/fit_cpu.hpp"
+#include "kernels/noddi/noddi_cpu.hpp"
 
 #include <vector>
 
@@ -41,12 +41,7 @@ class cpu_measurements {
   int slots() const { return static_cast<int>(signal_.size()) / team::lanes; }
 
   measurement<real> load(int slot) const {
-    const std::size_t first = static_cast<std::size_t>(slot) * team::lanes;
-    const auto take = [&](const std::vector<double>& column) {
-      real value;
-      value.copy_from(&column[first], lane::stdx::element_aligned);
-      return value;
-    };
+    const auto take = [&](const std::vector<double>& column) { return team{}.load(column.data(), slot); };
     return {take(x_), take(y_), take(z_), take(b_), take(isotropic_), take(signal_), take(weight_), take(low_b_)};
   }
 

@@ -117,33 +117,6 @@ VOXHERD_FUNCTION inline fit_point<Dot> start_from_grid(const Team& team, const M
   return p;
 }
 
-/// Maximum likelihood under Rician noise from the least squares. If its variance is unknown, it is estimated between
-/// minimisations, unbiased as for Gaussian noise.
-template <class Minimiser, class Problem>
-VOXHERD_FUNCTION inline double minimise_rician(const Minimiser& minimise, Problem& problem, typename Problem::point& p,
-                                               double known_variance, double least_squares, int count) {
-  constexpr int max_rounds = 12;
-  constexpr double settled_variance = 1e-3, smallest = 1e-12;
-  // A step of expectation maximisation goes half of the way where the signal is high, and all of it in the noise: twice
-  // the step times this converges fast in both.
-  constexpr double part_of_step = 0.65;
-  const double unbiased = static_cast<double>(count) / (count - Problem::free);
-  double variance = known_variance > 0 ? known_variance : least_squares / (count - Problem::free);
-  for (int round = 0; round < max_rounds; ++round) {
-    variance = variance > smallest ? variance : smallest;
-    problem.set_variance(variance);
-    minimise.minimise(p);
-    if (known_variance > 0 || variance <= smallest) break;
-    minimise.evaluate(p);
-    const double whole = unbiased * (2 * problem.expected_variance() - variance) - variance;
-    const double next = variance + part_of_step * whole;
-    const bool settled = std::fabs(next - variance) < settled_variance * variance;
-    variance = next > variance / 4 ? next : variance / 4;
-    if (settled) break;
-  }
-  return variance;
-}
-
 /// The best fit of one voxel by one team: axis of a tensor, grid of ODI and NDI, Levenberg-Marquardt.
 template <int Terms, bool Dot, class Team, class Measurements, class Scratch>
 VOXHERD_FUNCTION inline fit_result fit_voxel(const Team& team, const Measurements& m, const fit_tables& t,
@@ -166,8 +139,8 @@ VOXHERD_FUNCTION inline fit_result fit_voxel(const Team& team, const Measurement
   double cost = minimiser.minimise(p);
   fit_result r;
   if (noise == noise_model::rician) {
-    const double variance =
-        minimise_rician(minimiser, least_squares, p, known_sigma * known_sigma / (scale * scale), cost, m.count());
+    const double variance = voxel_model::minimise_rician(minimiser, least_squares, p,
+                                                         known_sigma * known_sigma / (scale * scale), cost, m.count());
     r.sigma = std::sqrt(variance) * scale;
     least_squares.set_variance(0);
     cost = minimiser.evaluate(p);

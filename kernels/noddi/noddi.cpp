@@ -17,7 +17,7 @@ outputs::shape outputs::acceptances(const settings& s) {
 
 chain_settings make_chain_settings(const protocol& p, const settings& s, const float* table) {
   chain_settings c{};
-  c.lengths = {s.burn_in_jumps, s.samples * s.sample_every, s.sample_every, s.adapt_every, s.seed};
+  c.lengths = s.lengths();
   c.measurements = static_cast<int>(p.measurements());
   c.row_numbers = p.row_numbers();
   c.table = table;

@@ -1,9 +1,8 @@
 #include <algorithm>
 
 #include "kernels/device/each_cpu.hpp"
-#include "kernels/noddi/chain_cpu.hpp"
-#include "kernels/noddi/fit_cpu.hpp"
 #include "kernels/noddi/noddi.hpp"
+#include "kernels/noddi/noddi_cpu.hpp"
 #include "kernels/noddi/summary.hpp"
 #include "kernels/voxel_model/voxel_preparer.hpp"
 

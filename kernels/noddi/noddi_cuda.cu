@@ -1,5 +1,6 @@
 #include "kernels/device/launch.cuh"
 #include "kernels/device/output_buffers.cuh"
+#include "kernels/device/voxelwise_cuda.cuh"
 #include "kernels/noddi/chain_cuda.cuh"
 #include "kernels/noddi/fitter.hpp"
 #include "kernels/noddi/noddi.hpp"
@@ -140,12 +141,12 @@ class cuda_estimator final : public estimator {
     const protocol p(gradients, s);
     job_.measurements = static_cast<int>(p.measurements());
     job_.padded = shape_.padded();
-    job_.x = send(p.x), job_.y = send(p.y), job_.z = send(p.z), job_.b = send(p.b);
-    job_.isotropic = send(p.isotropic), job_.shell = send(p.shell), job_.low_b = send(p.low_b);
-    job_.tables = {p.shells(), p.terms, p.d_par, send(p.stick), send(p.grid_coefficient), send(p.grid_mean_square)};
+    job_.x = send_(p.x), job_.y = send_(p.y), job_.z = send_(p.z), job_.b = send_(p.b);
+    job_.isotropic = send_(p.isotropic), job_.shell = send_(p.shell), job_.low_b = send_(p.low_b);
+    job_.tables = {p.shells(), p.terms, p.d_par, send_(p.stick), send_(p.grid_coefficient), send_(p.grid_mean_square)};
     job_.noise = s.noise;
     job_.sigma = s.sigma;
-    order_ = send(p.order);
+    order_ = send_(p.order);
     if (s.samples > 0) prepare_chains(p);
   }
 
@@ -180,14 +181,6 @@ class cuda_estimator final : public estimator {
   }
 
  private:
-  template <class T>
-  const T* send(const std::vector<T>& numbers) {
-    sent_.emplace_back(numbers.size() * sizeof(T));
-    VOXHERD_CUDA_CHECK(
-        cudaMemcpy(sent_.back().data(), numbers.data(), numbers.size() * sizeof(T), cudaMemcpyHostToDevice));
-    return reinterpret_cast<const T*>(sent_.back().data());
-  }
-
   void fit(std::size_t count) {
     fit_job job = job_;
     job.count = static_cast<int>(count);
@@ -205,7 +198,7 @@ class cuda_estimator final : public estimator {
   void prepare_chains(const protocol& p) {
     constexpr double log2_e = 1.4426950408889634;
     const std::vector<float> table = p.chain_table();
-    chain_.settings = make_chain_settings(p, settings_, send(table));
+    chain_.settings = make_chain_settings(p, settings_, send_(table));
     std::vector<chain_direction> directions;
     std::vector<float2> weightings;
     for (std::size_t i = 0; i < static_cast<std::size_t>(shape_.padded()); ++i) {
@@ -217,8 +210,8 @@ class cuda_estimator final : public estimator {
           inside ? float2{static_cast<float>(p.b[i] * p.d_par * log2_e), static_cast<float>(p.isotropic[i])}
                  : float2{padding_weighting, 0});
     }
-    chain_.directions = send(directions);
-    chain_.weightings = send(weightings);
+    chain_.directions = send_(directions);
+    chain_.weightings = send_(weightings);
     chain_.terms = p.terms;
     chain_.rician = settings_.noise == noise_model::rician;
     chain_.width = shape_.width;
@@ -256,7 +249,7 @@ class cuda_estimator final : public estimator {
   fit_job job_{};
   chain_job chain_{};
   const std::uint32_t* order_ = nullptr;
-  std::vector<device_buffer<std::byte>> sent_;
+  sent_numbers send_;
   cuda_stream stream_;
   device_buffer<float> rows_, signals_, starts_, samples_, acceptance_;
   device_buffer<std::uint64_t> voxels_;

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstdint>
-
-#include "kernels/voxel_model/noise_model.hpp"
+#include "kernels/voxel_model/settings.hpp"
 
 namespace voxherd::noddi {
 
@@ -12,23 +10,11 @@ using voxel_model::noise_model;
 enum class dispersion_prior { odi, kappa };
 
 /// The user's settings. NODDI with a Watson distribution (Zhang 2012, NeuroImage 61:1000).
-struct settings {
+struct settings : voxel_model::settings {
   double d_par_mm2_per_s = 1.7e-3;
   double d_iso_mm2_per_s = 3.0e-3;
   bool dot = false;  ///< a compartment without attenuation
-  noise_model noise = noise_model::gaussian;
-  double sigma = 0;  ///< standard deviation of Rician noise, unit of the signal; 0: estimated in each voxel
-
-  int samples = 0;  ///< stored samples of the chain; 0: best fit only
-  int burn_in_jumps = 1000;
-  int sample_every = 25;
-  int adapt_every = 40;
-  std::uint64_t seed = 8665904;
   dispersion_prior prior = dispersion_prior::odi;
-
-  /// Whether the chain also samples the noise level.
-  bool samples_tau() const { return noise == noise_model::rician && sigma == 0; }
-  int jumps() const { return burn_in_jumps + samples * sample_every; }
 };
 
 /// Bounds of ODI: kappa is 64 at the smallest, 0.016 at the largest.

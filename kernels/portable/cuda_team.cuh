@@ -18,6 +18,9 @@ struct cuda_team {
 
   __device__ static constexpr int width() { return Width; }
 
+  /// A slot of an array that is padded to complete slots.
+  __device__ Number load(const Number* first, int slot) const { return first[slot * Width + lane]; }
+
   __device__ Number sum(Number value) const { return tree_sum(value); }
 
   /// Sum over the lanes in double, for large sums with significant small differences.

@@ -114,6 +114,31 @@ class chain {
   Steps& steps_;
 };
 
+/// The Metropolis rule; an accepted sum becomes the noise model's current one. `lane_sum`: of the trial; `prior`:
+/// change of the prior's energy, units of ln 2. A NaN is rejected.
+template <class Team, class Noise>
+VOXHERD_FUNCTION inline bool accepts(const Team& team, Noise& noise, bool supported, typename Team::real lane_sum,
+                                     float prior, const prepared_draw& draw) {
+  const auto trial = noise.measure(team, lane_sum);
+  if (!team.agreed(supported && noise.change(trial) + prior < draw.neg_log2_uniform)) return false;
+  noise.accept(trial);
+  return true;
+}
+
+/// Several independent sums, so that a slot need not wait for the previous addition.
+template <class Team>
+struct partial_sums {
+  using real = typename Team::real;
+  real part[Team::partial_sums] = {};
+  VOXHERD_FUNCTION real& operator[](int s) { return part[s % Team::partial_sums]; }
+  VOXHERD_FUNCTION real value() const {
+    real all = part[0];
+    VOXHERD_UNROLL
+    for (int i = 1; i < Team::partial_sums; ++i) all += part[i];
+    return all;
+  }
+};
+
 /// A direction with the sines and cosines that the updates of its two angles share.
 struct polar_direction {
   float th, ph, sin_th, cos_th, sin_ph, cos_ph;

@@ -123,7 +123,7 @@ noddi_request make_noddi_request(const cudimot_request& request, const watson_fi
   n.sampling.burn_in_jumps = request.burn_in_jumps;
   n.sampling.sample_every = request.sample_every;
   n.sampling.seed = request.seed;
-  n.sampling.prior = request.prior;
+  n.prior = request.prior;
   n.run = request.run;
   n.run.out = f.out + "/voxherd.h5";
   n.run.resume = n.run.resume || f.is_started;

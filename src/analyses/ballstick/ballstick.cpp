@@ -7,33 +7,13 @@
 
 #include "core/command.hpp"
 #include "src/analyses/ballstick/options.hpp"
+#include "src/analyses/common/model_runner.hpp"
 #include "src/analyses/common/voxelwise.hpp"
 #include "src/scan/dwi.hpp"
 
 namespace voxherd {
 
 namespace {
-
-class ballstick_runner final : public batch_runner {
- public:
-  ballstick_runner(std::unique_ptr<ballstick::estimator> estimator, const ballstick::output_settings& settings,
-                   const std::vector<std::uint64_t>& voxels)
-      : estimator_(std::move(estimator)),
-        chosen_(chosen_outputs<ballstick::posterior_outputs>(settings)),
-        voxels_(voxels) {}
-
-  void run(const batch& items, std::span<const std::byte> input,
-           std::span<const std::span<std::byte>> outputs) override {
-    estimator_->run(items.item_count, voxels_.data() + items.first_item, reinterpret_cast<const float*>(input.data()),
-                    arrays_in<ballstick::posterior_outputs>(outputs, chosen_));
-  }
-  void release_memory() override { estimator_->release_memory(); }
-
- private:
-  std::unique_ptr<ballstick::estimator> estimator_;
-  output_choice<ballstick::posterior_outputs> chosen_;
-  const std::vector<std::uint64_t>& voxels_;
-};
 
 class ballstick_analysis final : public voxelwise_base<dwi_series> {
  public:
@@ -46,7 +26,7 @@ class ballstick_analysis final : public voxelwise_base<dwi_series> {
     return ballstick::device_bytes_per_voxel(settings_.chain, input_.measurements(), input_.has_gradient_deviation());
   }
   std::unique_ptr<batch_runner> make_runner() const override {
-    return std::make_unique<ballstick_runner>(
+    return std::make_unique<model_runner<ballstick::posterior_outputs>>(
         ballstick::make_estimator(device_, input_.gradients(), settings_.chain, input_.has_gradient_deviation()),
         settings_, input_.item_voxels());
   }

@@ -7,6 +7,7 @@
 
 #include "core/command.hpp"
 #include "kernels/noddi/protocol.hpp"
+#include "src/analyses/common/model_runner.hpp"
 #include "src/analyses/common/voxelwise.hpp"
 #include "src/analyses/noddi/options.hpp"
 #include "src/scan/dwi.hpp"
@@ -15,25 +16,6 @@
 namespace voxherd {
 
 namespace {
-
-class noddi_runner final : public batch_runner {
- public:
-  noddi_runner(std::unique_ptr<noddi::estimator> estimator, const noddi::settings& settings,
-               const std::vector<std::uint64_t>& voxels)
-      : estimator_(std::move(estimator)), chosen_(chosen_outputs<noddi::noddi_outputs>(settings)), voxels_(voxels) {}
-
-  void run(const batch& items, std::span<const std::byte> input,
-           std::span<const std::span<std::byte>> outputs) override {
-    estimator_->run(items.item_count, voxels_.data() + items.first_item, reinterpret_cast<const float*>(input.data()),
-                    arrays_in<noddi::noddi_outputs>(outputs, chosen_));
-  }
-  void release_memory() override { estimator_->release_memory(); }
-
- private:
-  std::unique_ptr<noddi::estimator> estimator_;
-  output_choice<noddi::noddi_outputs> chosen_;
-  const std::vector<std::uint64_t>& voxels_;
-};
 
 class noddi_analysis final : public voxelwise_base<dwi_series> {
  public:
@@ -45,8 +27,8 @@ class noddi_analysis final : public voxelwise_base<dwi_series> {
     return noddi::device_bytes_per_voxel(settings_, input_.measurements());
   }
   std::unique_ptr<batch_runner> make_runner() const override {
-    return std::make_unique<noddi_runner>(noddi::make_estimator(device_, input_.gradients(), settings_), settings_,
-                                          input_.item_voxels());
+    return std::make_unique<model_runner<noddi::noddi_outputs>>(
+        noddi::make_estimator(device_, input_.gradients(), settings_), settings_, input_.item_voxels());
   }
 
  private:

@@ -2,6 +2,7 @@
 
 #include "kernels/noddi/settings.hpp"
 #include "mpi/comm/session.hpp"
+#include "src/analyses/common/model_options.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/scan/dwi.hpp"
 
@@ -12,26 +13,17 @@ struct noddi_model_request {
   double d_par_mm2_per_s = 1.7e-3;
   double d_iso_mm2_per_s = 3.0e-3;
   bool dot = false;
-  noddi::noise_model noise = noddi::noise_model::gaussian;
-  std::optional<double> sigma;  ///< unit of the signal; none: estimated in each voxel
+  noise_request noise;
 };
 
 const option_table<noddi_model_request>& noddi_model_options();
-
-struct noddi_sampling_request {
-  int samples = 0;
-  noddi::dispersion_prior prior = noddi::dispersion_prior::odi;
-  int burn_in_jumps = 1000;
-  int sample_every = 25;
-  int adapt_every = 40;
-  std::uint64_t seed = 8665904;
-};
 
 /// `voxherd noddi`.
 struct noddi_request {
   dwi_request series;
   noddi_model_request model;
-  noddi_sampling_request sampling;
+  sampling_request sampling;
+  noddi::dispersion_prior prior = noddi::dispersion_prior::odi;
   run_request run;
 
   noddi::settings settings() const;

@@ -1,4 +1,5 @@
-"""The example analysis of CONTRIBUTING.md builds as it is written there, and gives the values of its formulas."""
+"""The example analysis of CONTRIBUTING.md and the example model of tests/docs/example build as they are written there, and give the
+values of their formulas."""
 import json
 import os
 import re
@@ -18,6 +19,7 @@ except ImportError as missing:
     sys.exit(77)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+MODEL = os.path.join(ROOT, "tests", "docs", "example")
 MAX_LINES, MAX_FILES = 120, 3
 
 
@@ -28,8 +30,18 @@ def example_files():
     return dict(re.findall(r"^```cpp\n// (\S+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
 
 
-def build_with_example(folder):
-    """Builds voxherd with the example added, from links to this source tree. Returns the program."""
+def model_files():
+    """The same of the example model."""
+    paths = [os.path.join(at, name) for at, _, names in os.walk(MODEL) for name in names]
+    files = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            files[os.path.relpath(path, MODEL)] = file.read()
+    return files
+
+
+def build_with_examples(folder):
+    """Builds voxherd with the examples added, from links to this source tree. Returns the program."""
     source, build = os.path.join(folder, "source"), os.path.join(folder, "build")
     shutil.copytree(ROOT, source, copy_function=os.link if os.stat(folder).st_dev == os.stat(ROOT).st_dev else shutil.copy2,
                     ignore=shutil.ignore_patterns("build*", ".git", "__pycache__"))
@@ -37,11 +49,11 @@ def build_with_example(folder):
     with open(lists, encoding="utf-8") as file:
         text = file.read()
     os.remove(lists)  # a link: the original must not change
-    text, added = re.subn(r"(set\(VOXHERD_ANALYSES [^)]*)\)", r"\1 snr)", text)
+    text, added = re.subn(r"(set\(VOXHERD_ANALYSES [^)]*)\)", r"\1 snr kurtosis)", text)
     assert added == 1
     with open(lists, "w", encoding="utf-8") as file:
         file.write(text)
-    for path, content in example_files().items():
+    for path, content in {**example_files(), **model_files()}.items():
         os.makedirs(os.path.dirname(os.path.join(source, path)), exist_ok=True)
         with open(os.path.join(source, path), "x", encoding="utf-8") as file:
             file.write(content)
@@ -56,15 +68,15 @@ def build_with_example(folder):
     return os.path.join(build, "voxherd")
 
 
-class ExampleAnalysis(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="voxherd_example_", dir=os.environ.get("VOXHERD_EXAMPLE_FOLDER"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
-        cls.program = build_with_example(cls.folder)
-        cls.scan = os.path.join(cls.folder, "scan")
-        cls.run_program("phantom", "dwi", "--preset", "toy", "--b0", "6", "--threads", "1", "--out", cls.scan)
+def setUpModule():
+    Example.folder = tempfile.mkdtemp(prefix="voxherd_example_", dir=os.environ.get("VOXHERD_EXAMPLE_FOLDER"))
+    unittest.addModuleCleanup(shutil.rmtree, Example.folder)
+    Example.program = build_with_examples(Example.folder)
+    Example.scan = os.path.join(Example.folder, "scan")
+    Example.run_program("phantom", "dwi", "--preset", "toy", "--b0", "6", "--threads", "1", "--out", Example.scan)
 
+
+class Example(unittest.TestCase):
     @classmethod
     def run_program(cls, *words, ranks=1, expect=0):
         launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
@@ -72,6 +84,8 @@ class ExampleAnalysis(unittest.TestCase):
         assert done.returncode == expect, f"{words}: exit {done.returncode}\n{done.stderr}"
         return done
 
+
+class ExampleAnalysis(Example):
     def compute(self, ranks, *options, expect=0):
         out = os.path.join(self.folder, f"snr_{ranks}.h5")
         gradients = () if "--bvals" in options else ("--bvals", f"{self.scan}/bvals", "--bvecs", f"{self.scan}/bvecs")
@@ -151,6 +165,102 @@ class ExampleAnalysis(unittest.TestCase):
         np.savetxt(paths[0], bvals[None], fmt="%g")
         np.savetxt(paths[1], bvecs, fmt="%g")
         self.assertIn("--max-b", self.compute(1, "--backend", "cpu", "--bvals", paths[0], "--bvecs", paths[1], expect=65))
+
+
+class ExampleModel(Example):
+    """Kurtosis: S0, D and K of simulated voxels."""
+    SHAPE = (6, 6, 4)
+
+    def setUp(self):
+        random = np.random.default_rng(33)
+        directions = random.normal(size=(3, 36))
+        directions /= np.linalg.norm(directions, axis=0)
+        self.b = np.repeat([0.0, 700, 1400, 2100], [4, 12, 12, 12])
+        self.g = np.concatenate([np.zeros((3, 4)), directions], axis=1)
+        count = int(np.prod(self.SHAPE))
+        self.truth = {"S0": random.uniform(600, 1400, count), "D": random.uniform(5e-4, 1.1e-3, count), "K": random.uniform(0.3, 1.2, count)}
+        self.random, self.series = random, tempfile.mkdtemp(dir=self.folder)
+
+    def signals(self, b):
+        S0, D, K = (self.truth[name][:, None] for name in ("S0", "D", "K"))
+        return S0 * np.exp(-b * D + b**2 * D**2 * K / 6)
+
+    def save(self, name, rows):
+        path = os.path.join(self.series, name)
+        nibabel.save(nibabel.Nifti1Image(rows.astype(np.float32).reshape(*self.SHAPE, -1), np.eye(4)), path)
+        return path
+
+    def fit(self, rows, *options, ranks=1, expect=0):
+        """Maps and samples by name, one row per voxel."""
+        out, bvals, bvecs = (os.path.join(self.series, name) for name in (f"{ranks}.h5", "bvals", "bvecs"))
+        np.savetxt(bvals, self.b[None], fmt="%g")
+        np.savetxt(bvecs, self.g)
+        mask = self.save("mask.nii", np.ones(len(rows)))
+        done = self.run_program("kurtosis", "--dwi", self.save("data.nii", rows), "--bvals", bvals, "--bvecs", bvecs, "--mask", mask,
+                                "--threads", "1", "--backend", "cpu", "--overwrite", "--quiet", "--out", out, *options, ranks=ranks, expect=expect)
+        if expect:
+            return done.stderr
+        with h5py.File(out, "r") as file:
+            maps = {name: np.moveaxis(values[()], (0, 1, 2), (2, 1, 0)).reshape(len(rows), -1).squeeze() for name, values in file["maps"].items()}
+            self.assertFalse(maps["status"].any())
+            # Rows of samples are in the file's order, in which x is first.
+            order = np.arange(len(rows)).reshape(self.SHAPE).transpose(2, 1, 0).ravel()
+            for name, values in file.get("samples", {}).items():
+                maps[name] = np.empty_like(values[()])
+                maps[name][order] = values[()]
+        return maps
+
+    def test_is_a_header_and_a_file(self):
+        self.assertEqual(sorted(model_files()), ["kernels/kurtosis/kurtosis_model.hpp", "src/analyses/kurtosis.cpp"])
+
+    def test_the_fit_recovers_exact_signals(self):
+        maps = self.fit(self.signals(self.b))
+        self.assertEqual(set(maps), {"S0", "D", "K", "residual", "status"})
+        for name, values in self.truth.items():
+            np.testing.assert_allclose(maps[name], values, rtol=2e-5, err_msg=name)
+
+    def test_the_fit_corrects_for_the_deviation_of_gradients(self):
+        deviation = self.random.normal(0, 0.05, (len(self.truth["D"]), 9))
+        matrices = np.eye(3) + deviation.reshape(-1, 3, 3).transpose(0, 2, 1)
+        b = self.b * (np.einsum("vij,jk->vik", matrices, self.g)**2).sum(axis=1)
+        rows = self.signals(b)
+        maps = self.fit(rows, "--grad-dev", self.save("grad_dev.nii", deviation))
+        for name, values in self.truth.items():
+            np.testing.assert_allclose(maps[name], values, rtol=2e-5, err_msg=name)
+        self.assertGreater(np.abs(self.fit(rows)["D"] / self.truth["D"] - 1).max(), 0.05)
+
+    def test_means_of_the_chain_differ_from_the_truth_by_their_standard_deviations(self):
+        rows = self.signals(self.b)
+        rows += self.random.normal(0, 25, rows.shape)
+        options = "--samples", "200", "--sample-every", "10"
+        best, chain = self.fit(rows), self.fit(rows, *options)
+        for name, values in self.truth.items():
+            z = (chain[name] - values) / chain[f"{name}_SD"]
+            self.assertLess(abs(np.sqrt(np.mean(z**2)) - 1), 0.2, name)
+            self.assertLess(np.sqrt(np.mean(((chain[name] - best[name]) / chain[f"{name}_SD"])**2)), 0.35, name)
+            np.testing.assert_allclose(chain[f"{name}_samples"].mean(axis=1), chain[name], rtol=1e-5)
+            np.testing.assert_allclose(chain[f"{name}_samples"].std(axis=1, ddof=1), chain[f"{name}_SD"], rtol=1e-4)
+        accepted = chain["acceptance"][:, :3]
+        self.assertTrue(np.all((accepted > 0.3) & (accepted < 0.7)))
+        three = self.fit(rows, *options, "--batch", "20", ranks=3)
+        for name, values in chain.items():
+            self.assertEqual(values.tobytes(), three[name].tobytes(), name)
+
+    def test_rician_noise_removes_the_bias_of_its_floor(self):
+        rows = self.signals(self.b)
+        sigma = 120
+        rows = np.hypot(rows + self.random.normal(0, sigma, rows.shape), self.random.normal(0, sigma, rows.shape))
+        gaussian, rician = self.fit(rows), self.fit(rows, "--noise", "rician", "--samples", "100", "--sample-every", "10")
+        known = self.fit(rows, "--noise", "rician", "--sigma", str(sigma))
+        bias = {name: abs(np.median(maps["K"] - self.truth["K"])) for name, maps in (("gaussian", gaussian), ("known", known))}
+        self.assertLess(bias["known"], bias["gaussian"] / 2)
+        np.testing.assert_allclose(np.median(rician["sigma"]), sigma, rtol=0.05)
+        self.assertTrue(np.all(known["sigma"] == sigma))
+
+    def test_a_series_with_as_many_volumes_as_parameters_is_refused(self):
+        few = [0, 4, 16]
+        self.b, self.g = self.b[few], self.g[:, few]
+        self.assertIn("3 volumes cannot determine 3 parameters", self.fit(self.signals(self.b), expect=65))
 
 
 if __name__ == "__main__":

@@ -167,7 +167,7 @@ class Symbols(unittest.TestCase):
 
     def test_the_program_was_compiled_in_this_build_folder(self):
         compiled = {layer(source)[1] for sources in self.needed for source in sources}
-        of_headers = {"kernels/portable", "kernels/voxel_model"} | (set() if built_with_cuda() else {"kernels/device"})
+        of_headers = {"kernels/portable"} | (set() if built_with_cuda() else {"kernels/device"})
         self.assertEqual(compiled, {folder for folders in LAYERS for folder in folders} - of_headers)
 
     def test_sources_compiled_together_are_of_one_folder(self):
