@@ -1,5 +1,7 @@
 #include "kernels/noddi/noddi.hpp"
 
+#include <stdexcept>
+
 #include "kernels/noddi/chain_model.hpp"
 
 namespace voxherd::noddi {
@@ -29,8 +31,11 @@ chain_settings make_chain_settings(const protocol& p, const settings& s, const f
 
 std::vector<output_spec> list_outputs(const settings& s) { return output_specs<noddi_outputs>(s); }
 
-std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table& gradients, const settings& s) {
-  return d.kind == backend::cuda ? make_cuda_estimator(gradients, s) : make_cpu_estimator(d, gradients, s);
+std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table& gradients, const settings& s,
+                                          bool deviates) {
+  if (d.kind != backend::cuda) return make_cpu_estimator(d, gradients, s, deviates);
+  if (deviates) throw std::invalid_argument("noddi: gradient deviations are corrected only on the CPU");
+  return make_cuda_estimator(gradients, s);
 }
 
 std::size_t device_bytes_per_voxel(const settings& s, std::size_t measurements) {

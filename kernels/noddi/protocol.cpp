@@ -48,7 +48,7 @@ std::vector<double> stick_moments(double a, int count) {
 
 }  // namespace
 
-protocol::protocol(const gradient_table& gradients, const settings& s) : d_par(s.d_par_mm2_per_s * 1e3) {
+protocol::protocol(const gradient_table& gradients, const settings& s, int tables) : d_par(s.d_par_mm2_per_s * 1e3) {
   order.resize(gradients.size());
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(),
@@ -62,7 +62,7 @@ protocol::protocol(const gradient_table& gradients, const settings& s) : d_par(s
     b.push_back(gradients.b_s_per_mm2[k] * ms_per_um2);
     isotropic.push_back(std::exp(-b.back() * s.d_iso_mm2_per_s * 1e3));
   }
-  find_shells();
+  find_shells(tables);
   terms = b.empty() || b.back() * d_par <= max_b_times_d_of_few_terms ? few_terms : many_terms;
   fill_sticks();
   const auto row = static_cast<std::size_t>(shells() * terms);
@@ -76,8 +76,8 @@ protocol::protocol(const gradient_table& gradients, const settings& s) : d_par(s
   }
 }
 
-/// Each distinct b-value is a shell; of more than max_shells, the nearest are joined.
-void protocol::find_shells() {
+/// Each distinct b-value is a shell; of more than `tables`, the nearest are joined.
+void protocol::find_shells(int tables) {
   struct group {
     double sum;
     int count;
@@ -89,7 +89,7 @@ void protocol::find_shells() {
     groups.back().sum += b[i];
     ++groups.back().count;
   }
-  while (groups.size() > static_cast<std::size_t>(max_shells)) {
+  while (groups.size() > static_cast<std::size_t>(tables)) {
     std::size_t nearest = 0;
     for (std::size_t i = 1; i + 1 < groups.size(); ++i)
       if (groups[i + 1].mean() - groups[i].mean() < groups[nearest + 1].mean() - groups[nearest].mean()) nearest = i;

@@ -34,7 +34,8 @@ struct signal_parameters {
 /// What depends on the gradients and settings only. Measurements are in the order of their b-values, so that
 /// neighbours have the same table.
 struct protocol {
-  protocol(const gradient_table& gradients, const settings& s);
+  /// Of more b-values than `tables`, the nearest share one.
+  protocol(const gradient_table& gradients, const settings& s, int tables = max_shells);
 
   int terms;                         ///< few_terms or many_terms
   std::vector<std::uint32_t> order;  ///< measurement i's volume
@@ -59,7 +60,7 @@ struct protocol {
   std::vector<float> chain_table() const;
 
  private:
-  void find_shells();
+  void find_shells(int tables);
   void fill_sticks();
   void coefficients(double odi, double* coefficient, double* slope_by_kappa, double& mean_square,
                     double& mean_square_slope) const;

@@ -26,6 +26,7 @@ class orientation_panel : public voxel_panel {
   virtual std::array<double, 3> first_direction(std::uint64_t item) const = 0;
   virtual std::vector<double> predict(std::uint64_t item, const gradient_table& gradients) const = 0;
 
+  bool deviates() const { return deviation_.has_value(); }
   /// 0 without such a map.
   double value(const std::string& map, std::uint64_t item) const;
   std::array<double, 3> direction(const std::string& map, std::uint64_t item) const;

@@ -28,7 +28,8 @@ class noddi_analysis final : public voxelwise_base<dwi_series> {
   }
   std::unique_ptr<batch_runner> make_runner() const override {
     return std::make_unique<model_runner<noddi::noddi_outputs>>(
-        noddi::make_estimator(device_, input_.gradients(), settings_), settings_, input_.item_voxels());
+        noddi::make_estimator(device_, input_.gradients(), settings_, input_.has_gradient_deviation()), settings_,
+        input_.item_voxels());
   }
 
  private:
@@ -66,7 +67,7 @@ void check_series(const noddi::settings& settings, const gradient_table& gradien
   if (highest < min_highest_b)
     spdlog::warn("the highest b is {:g} s/mm2; NDI and FWF are hardly distinguished below 2000", highest);
   const double difference = noddi::largest_b_difference(noddi::protocol(gradients, settings), gradients);
-  if (difference > 0)
+  if (difference > 0 && files.gradient_deviation.empty())
     spdlog::warn("the series has more than {} b-values; they are rounded by up to {:.1f} s/mm2", noddi::max_shells,
                  difference);
 }
@@ -75,10 +76,15 @@ void check_series(const noddi::settings& settings, const gradient_table& gradien
 
 exit_status run_noddi(session& s, const noddi_request& request) {
   const noddi::settings settings = request.settings();
-  if (!request.series.gradient_deviation.empty())
-    throw failure(exit_status::usage,
-                  "--grad-dev: noddi does not correct for the deviation of gradients; leave it out");
-  run_settings how = make_run_settings(s, request.run);
+  run_request on = request.run;
+  if (!request.series.gradient_deviation.empty()) {
+    if (on.backend == backend_choice::cuda || on.backend == backend_choice::mixed)
+      throw failure(exit_status::usage,
+                    "--grad-dev: noddi corrects for the deviation of gradients only on CPUs; use "
+                    "--backend cpu");
+    on.backend = backend_choice::cpu;
+  }
+  run_settings how = make_run_settings(s, on);
   how.export_words = "nifti DIR";
   dwi_request files = request.series;
   files.needs_b0 = false;  // S0 is a parameter of the model
@@ -87,7 +93,7 @@ exit_status run_noddi(session& s, const noddi_request& request) {
   add_stored(noddi_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
 
-  const device d = choose_device(s, request.run);  // CUDA has started meanwhile
+  const device d = choose_device(s, on);  // CUDA has started meanwhile
   noddi_analysis neurites(dwi, d, settings);
   return run(s, neurites, how, hooks_for(d));
 }

@@ -37,7 +37,8 @@ class noddi_panel final : public orientation_panel {
   }
 
   std::vector<double> predict(std::uint64_t item, const gradient_table& gradients) const override {
-    return noddi::predict_signals(noddi::protocol(gradients, stored_settings(result_)),
+    return noddi::predict_signals(noddi::protocol(gradients, stored_settings(result_),
+                                                  deviates() ? static_cast<int>(gradients.size()) : noddi::max_shells),
                                   {value("S0", item), value("FWF", item), value("NDI", item), value("ODI", item),
                                    value("dot", item), first_direction(item)});
   }

@@ -99,7 +99,23 @@ class Noddi(unittest.TestCase):
         words = self.series()
         self.assertIn("expected at most", self.fit("a.h5", self.with_high_b(words), expect=65))
         self.assertIn("--d-par 1.7: expected 0.0001 to 0.004 mm2/s", self.fit("a.h5", words, "--d-par", "1.7", expect=2))
-        self.assertIn("--grad-dev", self.fit("a.h5", words, "--grad-dev", words[1], expect=2))
+        on_gpu = ["cuda" if word == "cpu" else word for word in words]
+        self.assertIn("--grad-dev: noddi corrects for the deviation of gradients only on CPUs", self.fit("a.h5", on_gpu, "--grad-dev", words[1], expect=2))
+
+    def test_deviations_of_gradients_change_the_series_that_is_fitted(self):
+        words = self.series()
+        turn, longer = np.radians(20), 1.03
+        matrix = longer * np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
+        image = nibabel.load(self.path("subject", "data.nii.gz"))
+        deviation = np.broadcast_to((matrix - np.eye(3)).T.ravel(), (*image.shape[:3], 9)).astype(np.float32)
+        nibabel.save(nibabel.Nifti1Image(deviation, image.affine), self.path("grad_dev.nii.gz"))
+        corrected = self.fit("a.h5", words, "--grad-dev", self.path("grad_dev.nii.gz"))
+        np.savetxt(self.path("subject", "bvals"), np.loadtxt(self.path("subject", "bvals"))[None] * longer**2, fmt="%.9g")
+        np.savetxt(self.path("subject", "bvecs"), matrix @ np.loadtxt(self.path("subject", "bvecs")) / longer, fmt="%.9g")
+        expected = self.fit("b.h5", words)
+        for name in ("NDI", "FWF", "ODI"):
+            np.testing.assert_allclose(corrected[f"maps/{name}"], expected[f"maps/{name}"], atol=2e-3)
+        self.assertGreater(np.abs(self.fit("c.h5", self.series())["maps/NDI"] - expected["maps/NDI"]).max(), 0.02)
 
     def with_high_b(self, words):
         b = np.loadtxt(self.path("subject", "bvals"))

@@ -60,8 +60,8 @@ double noddi_signal(const noddi_parameters& p, double b_s_per_mm2, double x, dou
 }
 
 noddi_run::noddi_run(const device& d, const gradient_table& gradients, const noddi::settings& s,
-                     const std::vector<float>& rows, std::vector<std::uint64_t> voxels) {
-  const std::size_t count = rows.size() / gradients.size();
+                     const std::vector<float>& rows, std::vector<std::uint64_t> voxels, bool deviates) {
+  const std::size_t count = rows.size() / (gradients.size() + (deviates ? 9 : 0));
   if (voxels.empty()) {
     voxels.resize(count);
     std::iota(voxels.begin(), voxels.end(), 0u);
@@ -75,7 +75,7 @@ noddi_run::noddi_run(const device& d, const gradient_table& gradients, const nod
     columns_[i].resize(count * (widths[i] + 3) / 4 + 1);
     arrays.array[i] = columns_[i].data();
   }
-  noddi::make_estimator(d, gradients, s)->run(count, voxels.data(), rows.data(), arrays);
+  noddi::make_estimator(d, gradients, s, deviates)->run(count, voxels.data(), rows.data(), arrays);
 }
 
 const std::vector<float>& noddi_run::operator[](const std::string& output) const {

@@ -27,9 +27,10 @@ double noddi_signal(const noddi_parameters& p, double b_s_per_mm2, double x, dou
 /// The program's outputs for some voxels.
 class noddi_run {
  public:
-  /// `rows`: voxel after voxel. `voxels`: their indices in the image; empty: 0, 1, ...
+  /// `rows`: voxel after voxel, with the nine numbers of a deviation if `deviates`. `voxels`: their indices in the
+  /// image; empty: 0, 1, ...
   noddi_run(const device& d, const gradient_table& gradients, const noddi::settings& s, const std::vector<float>& rows,
-            std::vector<std::uint64_t> voxels = {});
+            std::vector<std::uint64_t> voxels = {}, bool deviates = false);
 
   const std::vector<float>& operator[](const std::string& output) const;
   /// Bytes of all outputs, for comparisons.

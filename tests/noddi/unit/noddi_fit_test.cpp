@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/voxel_model/deviated_gradients.hpp"
 #include "tests/noddi/reference/noddi_reference.hpp"
 #include "tests/support/devices.hpp"
 
@@ -43,6 +44,30 @@ const noddi_parameters some_voxel{800, 0.12, 0.6, 6, 0, {0.6, 0, 0.8}};
 TEST(NoddiFit, RecoversTheParametersOfExactSignals) {
   expect_recovers({}, some_voxel, noddi_gradients(30, {1000, 2000, 3000}), 1e-4);
   expect_recovers({}, some_voxel, noddi_gradients(32, {700, 2000}), 1e-4);
+}
+
+TEST(NoddiFit, CorrectsForTheDeviationOfGradients) {
+  const gradient_table g = noddi_gradients(15, {1000, 2000, 3000});
+  const std::vector<std::vector<float>> deviations{{0.05f, 0.02f, -0.01f, 0.03f, -0.04f, 0.02f, 0.01f, -0.03f, 0.06f},
+                                                   {-0.06f, 0, 0.04f, -0.02f, 0.03f, 0.01f, 0.02f, 0.05f, -0.02f}};
+  std::vector<float> rows, nominal_rows;
+  for (const auto& deviation : deviations) {
+    const std::vector<float> signals = exact_signals({some_voxel}, voxel_model::deviated(g, deviation.data()));
+    rows.insert(rows.end(), signals.begin(), signals.end());
+    rows.insert(rows.end(), deviation.begin(), deviation.end());
+    nominal_rows.insert(nominal_rows.end(), signals.begin(), signals.end());
+  }
+  const noddi_run run(one_thread, g, {}, rows, {}, true), nominal(one_thread, g, {}, nominal_rows);
+  noddi::settings s;
+  s.samples = 100;
+  const noddi_run sampled(one_thread, g, s, rows, {}, true);
+  for (std::size_t i = 0; i < deviations.size(); ++i) {
+    EXPECT_NEAR(at(run, "NDI", i), some_voxel.ndi, 1e-4);
+    EXPECT_NEAR(at(run, "FWF", i), some_voxel.fwf, 1e-4);
+    EXPECT_NEAR(at(run, "kappa", i), some_voxel.kappa, 1e-2);
+    EXPECT_GT(std::abs(at(nominal, "NDI", i) - some_voxel.ndi), 1e-3);
+    EXPECT_NEAR(at(sampled, "NDI", i), some_voxel.ndi, 1e-2);
+  }
 }
 
 TEST(NoddiFit, UsesManyTermsForHighBValues) {
