@@ -127,7 +127,7 @@ function(voxherd_python_tests subject kind)
   set(use_a_core bad_inputs_test balance_bench_test changed_inputs_test cohort_test connect_ranks_test connect_real_test
     device_faults_test geodesic_real_test image_test kill_resume_test mixed_test output_files_test
     perfusion_ranks_test points_test run_all_test scaling_bench_test slurm_command_test stall_test track_test write_error_test)
-  set(build_programs example_analysis_test)  # take minutes: label slow
+  set(build_programs archive_build_test example_analysis_test)  # take minutes: label slow
   set(mpi "${mpi_on_one_machine}")
   if(kind STREQUAL cluster)
     set(mpi "${mpi_as_root}")

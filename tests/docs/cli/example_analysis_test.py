@@ -61,7 +61,7 @@ def build_with_examples(folder):
     # Objects that do not depend on the example come from ccache, whatever folder they were compiled in.
     environment = dict(os.environ, CCACHE_BASEDIR=os.path.commonpath([folder, ROOT]), CCACHE_NOHASHDIR="1")
     for words in (["cmake", "-S", source, "-B", build, "-DCMAKE_BUILD_TYPE=Release", f"-DVOXHERD_CUDA={cuda}",
-                   "-DVOXHERD_CPU_ARCH=native", "-DVOXHERD_TESTS=OFF", "-DVOXHERD_BENCH=OFF", *(["-G", "Ninja"] if shutil.which("ninja") else [])],
+                   "-DVOXHERD_CPU_ARCH=native", "-DVOXHERD_VIEW=OFF", "-DVOXHERD_TESTS=OFF", "-DVOXHERD_BENCH=OFF", *(["-G", "Ninja"] if shutil.which("ninja") else [])],
                   ["cmake", "--build", build, "--target", "voxherd", "--parallel", str(len(os.sched_getaffinity(0)))]):
         done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert done.returncode == 0, done.stdout[-4000:]

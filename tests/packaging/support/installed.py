@@ -1,4 +1,5 @@
 """The program and its files, installed from the build folder of VOXHERD to another place."""
+import filecmp
 import glob
 import os
 import re
@@ -20,9 +21,9 @@ def require(*programs):
         raise unittest.SkipTest(f"{os.environ['VOXHERD']} is not in its build folder")
 
 
-def run_checked(*words, **settings):
+def run_checked(*words, seconds=300, **settings):
     """The output of a command; fails with the complete output if the command fails."""
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300, **settings)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, **settings)
     assert done.returncode == 0, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout
 
@@ -32,6 +33,30 @@ def cache_entry(name):
     with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as file:
         found = re.search(rf"^{name}:\w+=(.*)$", file.read(), re.MULTILINE)
     return found[1] if found else ""
+
+
+def require_viewer():
+    """Skips the test if the build folder has no page of the viewer."""
+    if not os.path.exists(os.path.join(BUILD, "view_page", "files", "view.js.gz")):
+        raise unittest.SkipTest("built without the viewer")
+
+
+def without_network():
+    """Words in front of a command that run it in a namespace of its own, without a network. Open MPI needs the loopback."""
+    require("unshare", "ip")
+    words = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"]), "--net",
+             "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+    tried = subprocess.run([*words, "true"], capture_output=True, text=True, timeout=60, check=False)
+    if tried.returncode != 0:
+        raise unittest.SkipTest(f"the kernel forbids namespaces: {tried.stderr.strip()}")
+    return words
+
+
+def compare_folders(here, there):
+    """Names below `here`, and those that have the same bytes below both, and that have not."""
+    names = sorted(os.path.relpath(os.path.join(at, name), here) for at, _, found in os.walk(here) for name in found)
+    same, different, missing = filecmp.cmpfiles(here, there, names, shallow=False)
+    return names, same, different + missing
 
 
 def require_build_without_line_info():

@@ -21,19 +21,32 @@ class Configure(unittest.TestCase):
         self.assertEqual(count, 1)
         with open(os.path.join(tree, "CMakeLists.txt"), "w", encoding="utf-8") as file:
             file.write(text)
-        done = subprocess.run(["cmake", "-S", tree, "-B", os.path.join(tree, "build"), "-DVOXHERD_CUDA=OFF",
+        done = subprocess.run(["cmake", "-S", tree, "-B", os.path.join(tree, "build"), "-DVOXHERD_CUDA=OFF", "-DVOXHERD_VIEW=OFF",
                                "-DVOXHERD_TESTS=OFF", "-DVOXHERD_BENCH=OFF"], capture_output=True, text=True, timeout=120)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("src/analyses/tensr.cpp", "".join(done.stderr.split()).replace("\n", ""))
 
-    def test_without_the_packages_of_the_viewer_the_program_is_built_without_it_and_says_so(self):
+    def configure_without_npm(self, *options):
         build = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, build)
         done = subprocess.run(["cmake", "-S", ROOT, "-B", build, "-DVOXHERD_CUDA=OFF", "-DVOXHERD_TESTS=OFF", "-DVOXHERD_BENCH=OFF",
-                               "-DNPM_PROGRAM=/bin/false", "-DNODE_PROGRAM=/bin/false"], capture_output=True, text=True,
+                               "-DNPM_PROGRAM=/bin/false", "-DNODE_PROGRAM=/bin/false", *options], capture_output=True, text=True,
                               timeout=300)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("-- voxherd: no viewer: npm could not install its packages", done.stdout)
+        return build, done.returncode, " ".join(done.stdout.split()), " ".join(done.stderr.split())
+
+    def test_without_the_packages_of_the_viewer_nothing_is_built(self):
+        _, status, _, errors = self.configure_without_npm()
+        self.assertNotEqual(status, 0)
+        self.assertRegex(errors, r"the viewer cannot be built: npm could not install its packages .*-DVOXHERD_VIEW=OFF builds")
+
+    def test_the_program_is_built_without_the_viewer_only_if_asked_and_says_so(self):
+        _, status, output, errors = self.configure_without_npm("-DVOXHERD_VIEW=OFF")
+        self.assertEqual(status, 0, errors)
+        self.assertNotIn("viewer", errors)
+        self.assertIn("-- voxherd: no viewer: VOXHERD_VIEW is OFF", output)
+        build, status, _, errors = self.configure_without_npm("-DVOXHERD_VIEW=AUTO")
+        self.assertEqual(status, 0, errors)
+        self.assertRegex(errors, "CMake Warning.* no viewer: npm could not install its packages")
         with open(os.path.join(build, "view_page", "no_page.cpp"), encoding="utf-8") as file:
             self.assertIn('why_no_page() { return "npm could not install its packages', file.read())
 
