@@ -1,7 +1,7 @@
 # The page of `voxherd view`, which the program contains. A release's archive has its files, in src/view/page/built. In a git
 # checkout npm installs NiiVue and esbuild, and node bundles them with src/view/page.
 include(GNUInstallDirs)
-set(VOXHERD_VIEW ON CACHE STRING "the page of voxherd view: ON, AUTO (a warning if npm cannot install its packages), OFF")
+set(VOXHERD_VIEW AUTO CACHE STRING "the page of voxherd view: ON, AUTO (a warning if npm cannot install its packages), OFF")
 
 set(page_names view.js index.html style.css licences.txt)
 
