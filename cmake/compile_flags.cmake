@@ -1,6 +1,10 @@
 # Compiler flags are attached to these interface targets, never set by hand.
 add_library(voxherd_flags INTERFACE)
 target_compile_options(voxherd_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow>)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  # Notes on how older versions of GCC passed vectors.
+  target_compile_options(voxherd_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-psabi>)
+endif()
 
 set(VOXHERD_SANITIZE "" CACHE STRING "sanitizers, e.g. address,undefined")
 if(VOXHERD_SANITIZE)

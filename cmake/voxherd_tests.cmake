@@ -73,6 +73,7 @@ function(voxherd_gtest subject)
   set(cases ${CMAKE_CURRENT_BINARY_DIR}/${program}_cases.cmake)
   add_custom_command(TARGET ${program} POST_BUILD
     COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${program}> -DSUBJECT=${subject} -DOUTPUT=${cases}
+      "-DEMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}"
       -P ${PROJECT_SOURCE_DIR}/cmake/list_cases.cmake
     BYPRODUCTS ${cases} VERBATIM)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${cases})
