@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Scores of challenges whose data everybody downloads himself, beside the published ones.
+"""Scores of challenges whose data users download themselves, beside the published ones.
 
     python3 bench/challenges.py disco NETWORK.h5 --truth DiSCo1_Connectivity_Matrix_Cross-Sectional_Area.txt
     python3 bench/challenges.py ismrm2015 PROGRAM --samples FIBRES.h5 --ends FOLDER --out FOLDER

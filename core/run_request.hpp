@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,7 @@ struct run_request {
   backend_choice backend = backend_choice::automatic;
   int threads = 0;  ///< per rank; 0: the cores that it may use
   bool share_gpu = false;
+  std::optional<int> gpu = {};  ///< number among those that this process sees; none: by the rank
   bool dry_run = false;
   bool quiet = false;
   bool verbose = false;

@@ -3,7 +3,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME voxherd)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
-# The only place of a contact. Nobody reads this address: the owner sets a real one here.
+# The contact of all packages. This address does not exist: the owner sets a real one here.
 set(CPACK_PACKAGE_CONTACT "voxherd maintainers <maintainers@voxherd.invalid>" CACHE STRING "maintainer of the .deb")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)

@@ -72,8 +72,8 @@ VOXHERD_FUNCTION inline fit_result<Shape::fibres> described(const point<Shape>& 
 template <class Shape, class Team, class Measurements, class Scratch>
 VOXHERD_FUNCTION inline fit_result<Shape::fibres> fit_shape(const Team& team, const Measurements& m, double scale,
                                                             const tensor_start& tensor, double ratio, Scratch& s) {
-  const problem<Team, Shape, Measurements> least_squares(m, scale, ratio);
-  const voxel_model::minimiser<Team, problem<Team, Shape, Measurements>, Scratch> minimiser(team, least_squares, s);
+  const problem<Team, Shape, Measurements> signal_problem(m, scale, ratio);
+  const voxel_model::minimiser<Team, problem<Team, Shape, Measurements>, Scratch> minimiser(team, signal_problem, s);
   constexpr int starts = Shape::fibres > 3 ? 2 : 1;
   point<Shape> p{};
   double sum = 0;

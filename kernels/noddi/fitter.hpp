@@ -134,15 +134,15 @@ VOXHERD_FUNCTION inline fit_result fit_voxel(const Team& team, const Measurement
   const double scale = mean > 0 ? mean : 1;
   const auto tensor = voxel_model::start_from_tensor(team, tensor_measurements<Measurements, real>{m}, scale, scratch);
   fit_point<Dot> p = start_from_grid<Terms, Dot>(team, m, t, tensor.axis[0], scale);
-  problem least_squares(team, m, t, own, scale);
-  const voxel_model::minimiser<Team, problem, Scratch> minimiser(team, least_squares, scratch);
+  problem signal_problem(team, m, t, own, scale);
+  const voxel_model::minimiser<Team, problem, Scratch> minimiser(team, signal_problem, scratch);
   double cost = minimiser.minimise(p);
   fit_result r;
   if (noise == noise_model::rician) {
-    const double variance = voxel_model::minimise_rician(minimiser, least_squares, p,
+    const double variance = voxel_model::minimise_rician(minimiser, signal_problem, p,
                                                          known_sigma * known_sigma / (scale * scale), cost, m.count());
     r.sigma = std::sqrt(variance) * scale;
-    least_squares.set_variance(0);
+    signal_problem.set_variance(0);
     cost = minimiser.evaluate(p);
   }
   r.residual = std::sqrt(cost / m.count()) * scale;

@@ -1,8 +1,8 @@
 #pragma once
 
 /// VOXHERD_FUNCTION marks what runs both on the host and on the device.
-/// VOXHERD_INLINED marks one that is always part of its caller: where many kernels are compiled from one source, GCC
-/// reaches its limit of growth and calls even what is needed at every step.
+/// VOXHERD_INLINED marks one that is always part of its caller: GCC limits how much a source file grows by inlining,
+/// and would call even what every step needs.
 /// VOXHERD_UNROLL precedes a loop whose arrays must stay in a GPU thread's registers; VOXHERD_UNROLL_BY(n) unrolls a
 /// loop n times, where unrolling it completely would overflow a GPU's instruction cache.
 #if defined(__CUDACC__)

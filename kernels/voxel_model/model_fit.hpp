@@ -145,15 +145,15 @@ VOXHERD_FUNCTION inline model_result<parameter_count<Model>> fit_model(
     sum += lane::max(signal, -signal);
   }
   const double mean = team.sum(sum) / data.count, scale = mean > 0 ? mean : 1;
-  problem least_squares(team, data, model, numbers, scale);
-  const minimiser<Team, problem, Scratch> minimise(team, least_squares, scratch);
-  auto p = least_squares.find_start();
-  double cost = minimise.minimise(p), variance = 0;
+  problem signal_problem(team, data, model, numbers, scale);
+  const voxel_model::minimiser<Team, problem, Scratch> minimiser(team, signal_problem, scratch);
+  auto p = signal_problem.find_start();
+  double cost = minimiser.minimise(p), variance = 0;
   if (noise == noise_model::rician) {
     variance =
-        minimise_rician(minimise, least_squares, p, known_sigma * known_sigma / (scale * scale), cost, data.count);
-    least_squares.set_variance(0);
-    cost = minimise.evaluate(p);
+        minimise_rician(minimiser, signal_problem, p, known_sigma * known_sigma / (scale * scale), cost, data.count);
+    signal_problem.set_variance(0);
+    cost = minimiser.evaluate(p);
   }
   model_result<n> r;
   for (int i = 0; i < n; ++i) r.value[i] = p.linear[i];

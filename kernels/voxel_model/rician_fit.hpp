@@ -69,24 +69,24 @@ VOXHERD_FUNCTION inline rician_term<Real> rician_term_of(Real measured, Real pre
   return term;
 }
 
-/// Maximum likelihood under Rician noise from the least squares. If its variance is unknown, it is estimated between
-/// minimisations, unbiased as for Gaussian noise.
+/// Maximum likelihood under Rician noise, from the least-squares fit `p` with this sum of `squares`. If the variance is
+/// unknown, it is estimated between minimisations, unbiased as for Gaussian noise.
 template <class Minimiser, class Problem>
-VOXHERD_FUNCTION inline double minimise_rician(const Minimiser& minimise, Problem& problem, typename Problem::point& p,
-                                               double known_variance, double least_squares, int count) {
+VOXHERD_FUNCTION inline double minimise_rician(const Minimiser& minimiser, Problem& problem, typename Problem::point& p,
+                                               double known_variance, double squares, int count) {
   constexpr int max_rounds = 12;
   constexpr double settled_variance = 1e-3, smallest = 1e-12;
   // A step of expectation maximisation goes half of the way where the signal is high, and all of it in the noise: twice
   // the step times this converges fast in both.
   constexpr double part_of_step = 0.65;
   const double unbiased = static_cast<double>(count) / (count - Problem::free);
-  double variance = known_variance > 0 ? known_variance : least_squares / (count - Problem::free);
+  double variance = known_variance > 0 ? known_variance : squares / (count - Problem::free);
   for (int round = 0; round < max_rounds; ++round) {
     variance = variance > smallest ? variance : smallest;
     problem.set_variance(variance);
-    minimise.minimise(p);
+    minimiser.minimise(p);
     if (known_variance > 0 || variance <= smallest) break;
-    minimise.evaluate(p);
+    minimiser.evaluate(p);
     const double whole = unbiased * (2 * problem.expected_variance() - variance) - variance;
     const double next = variance + part_of_step * whole;
     const bool settled = std::fabs(next - variance) < settled_variance * variance;

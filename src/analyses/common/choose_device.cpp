@@ -21,7 +21,6 @@
 
 #include "core/device_choice.hpp"
 #include "mpi/comm/session.hpp"
-#include "src/analyses/common/only_gpu.hpp"
 #include "src/analyses/common/openmp_team.hpp"
 
 namespace voxherd {
@@ -317,14 +316,7 @@ device gpu_or_cores(const session& s, const run_request& request) {
   return d;
 }
 
-std::optional<int>& only_gpu() {
-  static std::optional<int> ordinal;
-  return ordinal;
-}
-
 }  // namespace
-
-void take_only_gpu(int ordinal) { only_gpu() = ordinal; }
 
 device choose_device(const session& s, const run_request& request) {
   const backend_choice choice = request.backend;
@@ -344,7 +336,7 @@ device choose_device(const session& s, const run_request& request) {
   device d;
   d.kind = backend::cuda;
   d.threads = request.threads > 0 ? request.threads : share_cores(s).threads;  // for what is prepared on the host
-  const gpu& own = gpus[static_cast<std::size_t>(only_gpu().value_or(s.node_rank())) % gpus.size()];
+  const gpu& own = gpus[static_cast<std::size_t>(request.gpu.value_or(s.node_rank())) % gpus.size()];
   d.cuda_ordinal = own.ordinal;
   if (!request.share_gpu) check_not_shared(s, own);
   s.note_stage("GPU chosen");

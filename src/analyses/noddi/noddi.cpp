@@ -83,6 +83,8 @@ exit_status run_noddi(session& s, const noddi_request& request) {
                     "--grad-dev: noddi corrects for the deviation of gradients only on CPUs; use "
                     "--backend cpu");
     on.backend = backend_choice::cpu;
+    spdlog::info(
+        "--grad-dev: computing on CPU cores, because noddi corrects for the deviation of gradients only there");
   }
   run_settings how = make_run_settings(s, on);
   how.export_words = "nifti DIR";

@@ -16,7 +16,6 @@
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/rows.hpp"
 #include "mpi/run/signals.hpp"
-#include "src/analyses/common/only_gpu.hpp"
 #include "src/io/temporary_folder.hpp"
 
 namespace voxherd {
@@ -88,6 +87,7 @@ std::string run_case(session& s, const self_test_case& c, const tested_device& d
   const auto prepared = prepare_command(find_command(all_commands(), c.command), words);
   if (run_request* const run = prepared->run_options()) {
     run->backend = d.backend;
+    run->gpu = d.gpu;
     run->share_gpu = run->overwrite = run->quiet = true;
   }
   const exit_status status = prepared->run(s);
@@ -143,7 +143,6 @@ exit_status run_self_test(session& s, const std::vector<self_test_case>& cases) 
   };
   bool has_inputs = false;
   for (const tested_device& d : list_devices()) {
-    take_only_gpu(d.gpu);
     for (const self_test_case& c : cases) {
       const bool makes_inputs = c.means.empty();
       if (makes_inputs && has_inputs) continue;

@@ -25,7 +25,7 @@ struct self_test_case {
 /// In the order in which they are run: a later one may use the files of earlier ones.
 const std::vector<self_test_case>& self_test_cases();
 
-/// What is wrong with the mean that was found, as "FA: expected 0.41 to 0.42, found 0.5"; "" if nothing.
+/// What is wrong with the mean that was found, as "mean of FA: expected 0.41 ± 0.01, found 0.5"; "" if nothing.
 std::string judge_mean(const stored_mean& stored, double found);
 
 /// Runs the cases on the CPU and on each visible GPU, in a temporary folder, and prints one line for each analysis

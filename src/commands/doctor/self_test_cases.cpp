@@ -8,7 +8,7 @@ namespace {
 
 // Relative tolerances. Processors, GPUs and compilers differ in the last bits of single operations. As a measure of
 // what that does, all values of the inputs were changed by up to one such bit, five times: the means moved by at most
-constexpr double fit = 1e-4;    ///< 2e-6; they are of many voxels, whose own errors are about 1e-5
+constexpr double fit = 1e-4;    ///< 2e-6; single voxels differ by about 1e-5
 constexpr double path = 1e-3;   ///< 3e-6; CPUs and GPUs also differ by up to 1e-4 in arrival times
 constexpr double chain = 1e-2;  ///< 1.7e-3, because a jump is accepted that was rejected, and all later ones differ
 constexpr double streamlines = 4e-2;  ///< 8e-3, because they follow samples of other chains
