@@ -25,7 +25,8 @@ constexpr double between_reconsiderations = 0.005;
 }  // namespace
 
 batch_queue::batch_queue(const session& s, schedule_kind schedule, std::span<const batch> plan,
-                         const std::vector<std::uint64_t>& pending, std::vector<double> believed)
+                         const std::vector<std::uint64_t>& pending, std::vector<double> believed,
+                         const std::vector<int>& holders)
     : session_(&s),
       schedule_(schedule),
       plan_(plan.begin(), plan.end()),
@@ -34,7 +35,7 @@ batch_queue::batch_queue(const session& s, schedule_kind schedule, std::span<con
   const auto ranks = static_cast<std::size_t>(s.size()), own = static_cast<std::size_t>(s.rank());
   if (schedule == schedule_kind::dynamic) {
     if (believed.empty()) believed.assign(ranks, 1.0);
-    if (s.is_root()) dealer_ = std::make_unique<dealer>(std::move(believed), plan_, pending);
+    if (s.is_root()) dealer_ = std::make_unique<dealer>(std::move(believed), plan_, pending, holders);
     return;
   }
   for (std::size_t i = 0; i < pending.size(); ++i) {

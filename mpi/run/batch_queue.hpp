@@ -28,9 +28,11 @@ namespace voxherd {
 class batch_queue {
  public:
   /// `pending`: numbers of the batches to be done, the same on every rank. `believed`: each rank's speed compared with
-  /// the others' before it is measured; empty if all are alike.
+  /// the others' before it is measured; empty if all are alike. `holders`: with the dynamic schedule, the rank that
+  /// alone gets each batch of the plan, or held_items::none; empty for none.
   batch_queue(const session& s, schedule_kind schedule, std::span<const batch> plan,
-              const std::vector<std::uint64_t>& pending, std::vector<double> believed = {});
+              const std::vector<std::uint64_t>& pending, std::vector<double> believed = {},
+              const std::vector<int>& holders = {});
 
   /// Rank 0's `watch`, which outlives the queue, learns what every rank does. Not null on the other ranks either.
   void report_to(stall_watch* watch) { watch_ = watch; }

@@ -1,6 +1,7 @@
 #include "mpi/run/dealer.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace voxherd {
 
@@ -24,13 +25,36 @@ constexpr int max_refusals = 8;  // in one pass, earliest to finish first: if th
 
 }  // namespace
 
-dealer::dealer(std::vector<double> believed, std::span<const batch> plan, const std::vector<std::uint64_t>& pending)
-    : plan_(plan.begin(), plan.end()), pending_(pending.begin(), pending.end()), workers_(believed.size()) {
+std::vector<int> holders_of_batches(std::span<const batch> plan, const std::vector<int>& holders) {
+  if (holders.empty()) return {};
+  std::vector<int> ranks;
+  for (const batch& b : plan) {
+    std::map<int, std::uint64_t> items;
+    for (std::uint64_t i = 0; i < b.item_count; ++i) ++items[holders[b.first_item + i]];
+    const auto most =
+        std::max_element(items.begin(), items.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+    ranks.push_back(most == items.end() ? held_items::none : most->first);
+  }
+  return ranks;
+}
+
+dealer::dealer(std::vector<double> believed, std::span<const batch> plan, const std::vector<std::uint64_t>& pending,
+               const std::vector<int>& holders)
+    : plan_(plan.begin(), plan.end()), workers_(believed.size()) {
   for (std::size_t r = 0; r < believed.size(); ++r) workers_[r].believed = believed[r];
+  for (const std::uint64_t number : pending) {
+    const int holder = holders.empty() ? held_items::none : holders[number];
+    (holder == held_items::none ? pending_ : workers_[static_cast<std::size_t>(holder)].held).push_back(number);
+  }
   for (std::size_t i = 0; i < pending_.size(); ++i) {
     items_pending_ += items_of(i);
     if (i > 0 && items_of(i) > items_of(i - 1)) falling_ = false;
   }
+}
+
+void dealer::stop() {
+  pending_.clear();
+  for (worker& w : workers_) w.held.clear();
 }
 
 void dealer::ask(int rank) { waiting_.push_back(rank); }
@@ -154,8 +178,20 @@ std::optional<std::size_t> dealer::choose(int rank, const outlook& o) const {
   return std::nullopt;
 }
 
+void dealer::answer_holders(double now, std::vector<answer>& list) {
+  std::erase_if(waiting_, [&](int rank) {
+    worker& w = workers_[static_cast<std::size_t>(rank)];
+    if (w.held.empty()) return false;
+    list.push_back({rank, w.held.front()});
+    grant(w, w.held.front(), now);
+    w.held.pop_front();
+    return true;
+  });
+}
+
 std::vector<dealer::answer> dealer::answers(double now) {
   std::vector<answer> list;
+  answer_holders(now, list);
   bool granted = !waiting_.empty();
   while (granted && !pending_.empty() && !waiting_.empty()) {
     granted = false;

@@ -10,6 +10,19 @@
 
 namespace voxherd {
 
+/// An analysis that has computed some of its items before, in an earlier step of the command.
+class held_items {
+ public:
+  static constexpr int none = -1;
+
+  virtual ~held_items() = default;
+  /// For each item the rank that holds what it needs, or none. The same on every rank.
+  virtual std::vector<int> holders() const = 0;
+};
+
+/// The rank of each batch that holds most of its items, or held_items::none. `holders`: of each item; empty for none.
+std::vector<int> holders_of_batches(std::span<const batch> plan, const std::vector<int>& holders);
+
 /// Decides which rank gets which batch when ranks fetch them: rank 0's rule, without messages and with the caller's
 /// clock.
 ///
@@ -17,16 +30,17 @@ namespace voxherd {
 /// from a rank that would finish it clearly later than the other ranks could finish everything that remains; that rank
 /// waits, since the others may prove slower than expected. A rank far slower than the mean gets small batches, from the
 /// end of the plan. The rank that would finish a batch first always gets it, so that no batch remains; a single rank
-/// gets all, in order.
+/// gets all, in order. Batches that a rank holds go to this rank alone, before all others.
 class dealer {
  public:
   /// `believed`: each rank's speed compared with the others' before it is measured, > 0. `pending`: numbers of the
-  /// plan's batches that are to be done.
-  dealer(std::vector<double> believed, std::span<const batch> plan, const std::vector<std::uint64_t>& pending);
+  /// plan's batches that are to be done. `holders`: of each batch of the plan; empty for none.
+  dealer(std::vector<double> believed, std::span<const batch> plan, const std::vector<std::uint64_t>& pending,
+         const std::vector<int>& holders = {});
 
   void ask(int rank);  ///< requests one more batch
   void done(int rank, std::uint64_t number, double now);
-  void stop() { pending_.clear(); }  ///< no rank gets another batch
+  void stop();  ///< no rank gets another batch
 
   struct answer {
     int rank = 0;
@@ -40,6 +54,7 @@ class dealer {
  private:
   struct worker {
     double believed = 1;
+    std::deque<std::uint64_t> held;  ///< pending batches that only this rank gets
     std::deque<std::uint64_t> unfinished;
     double items_unfinished = 0;
     double changed_at = 0;     ///< when it received its first batch or last finished one
@@ -65,10 +80,11 @@ class dealer {
   std::size_t first_within(double items) const;
   std::size_t smallest() const { return falling_ ? pending_.size() - 1 : 0; }
   double items_of(std::size_t place) const { return static_cast<double>(plan_[pending_[place]].item_count); }
+  void answer_holders(double now, std::vector<answer>& list);
   void grant(worker& w, std::uint64_t number, double now);
 
   std::vector<batch> plan_;
-  std::deque<std::uint64_t> pending_;
+  std::deque<std::uint64_t> pending_;  ///< that no rank holds
   double items_pending_ = 0;
   bool falling_ = true;  ///< no pending batch is larger than one before it
   std::vector<worker> workers_;

@@ -135,6 +135,7 @@ class computation {
   std::vector<std::uint64_t> pending_;
   std::vector<run_stage> stages_;  ///< stages of the pending batches
   std::vector<double> believed_;
+  std::vector<int> holders_;
   std::optional<stall_watch> watch_;
   double work_started_ = 0;      ///< on steady_seconds(); 0: not yet
   double waited_for_input_ = 0;  ///< seconds
@@ -187,7 +188,7 @@ bool computation::await_stage() {
 
 bool computation::run_queue(work_loop& loop, const std::vector<std::uint64_t>& batches,
                             const std::function<void(batch_queue&)>& every_second) {
-  batch_queue queue(s_, settings_.schedule, study_.layout().batches, batches, believed_);
+  batch_queue queue(s_, settings_.schedule, study_.layout().batches, batches, believed_, holders_);
   if (watch_) queue.report_to(&*watch_);
   if (work_started_ == 0) {
     if (!settings_.trace.empty()) s_.barrier();
@@ -232,6 +233,8 @@ bool computation::compute_stages(work_loop& loop, result_writer& writer, std::op
 /// `writer` is empty if the work starts without a file; made here if it takes long.
 bool computation::compute_all(work_loop& loop, std::optional<result_writer>& writer, std::optional<new_file>& created) {
   believed_ = believed_speeds(s_, device_);
+  if (const auto* held = dynamic_cast<const held_items*>(&a_); held != nullptr)
+    holders_ = holders_of_batches(study_.layout().batches, held->holders());
   if (settings_.stall_minutes > 0)
     watch_.emplace(s_, settings_.stall_minutes, s_.gather(s_.host()), writer ? unfinished_path(settings_.out) : "");
   if (!writer) {

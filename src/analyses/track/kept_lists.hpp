@@ -11,6 +11,7 @@
 
 #include "kernels/track/field.hpp"
 #include "mpi/comm/session.hpp"
+#include "mpi/run/dealer.hpp"
 
 namespace voxherd {
 
@@ -61,14 +62,30 @@ class kept_lists {
     return found == sizes_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// All ranks know the sizes of the lists that any of them drew. Collective.
-  void share_sizes(const session& s) {
-    std::vector<item_size> own;
-    for (const auto& [item, entries] : sizes_) own.push_back({item, entries});
-    for (const item_size& one : s.all_gather(own)) sizes_.emplace(one.item, one.entries);
+  /// All ranks know the sizes of the lists that any of them drew, and which rank keeps them. Collective.
+  void share(const session& s) {
+    std::vector<drawn_list> own;
+    for (const auto& [item, entries] : sizes_)
+      own.push_back({item, entries, lists_.contains(item) ? s.rank() : held_items::none});
+    for (const drawn_list& one : s.all_gather(own)) {
+      sizes_.emplace(one.item, one.entries);
+      if (one.holder != held_items::none) holders_.emplace(one.item, one.holder);
+    }
+  }
+
+  /// The rank that keeps the list of each of the items, as share() found.
+  std::vector<int> holders(std::size_t items) const {
+    std::vector<int> ranks(items, held_items::none);
+    for (const auto& [item, rank] : holders_) ranks[item] = rank;
+    return ranks;
   }
 
  private:
+  struct drawn_list {
+    std::uint64_t item, entries;
+    int holder;
+  };
+
   static std::uint64_t list_size(const matrix_row& row) { return row.column.size(); }
   static std::uint64_t list_size(const pair_list& pairs) { return pairs.size(); }
   static std::uint64_t list_bytes(const matrix_row& row) {
@@ -80,6 +97,7 @@ class kept_lists {
   std::uint64_t max_bytes_, bytes_ = 0;
   std::unordered_map<std::uint64_t, pointer> lists_;
   std::unordered_map<std::uint64_t, std::uint64_t> sizes_;
+  std::unordered_map<std::uint64_t, int> holders_;
   mutable std::mutex mutex_;
 };
 

@@ -86,7 +86,7 @@ class matrix_sizes final : public matrix_items {
 };
 
 /// The entries.
-class matrix_rows final : public matrix_items {
+class matrix_rows final : public matrix_items, public held_items {
  public:
   matrix_rows(const seed_matrix& matrix, const track_inputs& in, const device& d, std::vector<std::uint64_t> offsets)
       : matrix_items(matrix, in, d), offsets_(std::move(offsets)) {}
@@ -94,6 +94,7 @@ class matrix_rows final : public matrix_items {
   std::vector<output_spec> outputs() const override { return output_specs<row_outputs>(matrix_.entries(in_)); }
   std::vector<constant> constants() const override { return matrix_constants(matrix_, in_.seed_places); }
   std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
+  std::vector<int> holders() const override { return matrix_.kept->holders(offsets_.size() - 1); }
   std::unique_ptr<batch_runner> make_runner() const override;
 
  private:
@@ -151,11 +152,14 @@ std::size_t matrix_items::device_bytes_per_item() const {
   return matrix_.cells() * (sizeof(std::uint32_t) + sizeof(std::uint64_t));
 }
 
-/// Few rows for a batch, so that ranks share the work evenly, but enough streamlines for a GPU.
+/// Few rows for a batch, so that ranks share the work evenly, but enough streamlines for a GPU. As far as possible
+/// those of complete groups, which one rank has drawn.
 std::uint64_t matrix_items::max_items_per_batch() const {
   constexpr std::uint64_t room = std::uint64_t{1} << 30, streamlines = std::uint64_t{1} << 20;
-  return std::clamp<std::uint64_t>(room / std::max<std::size_t>(1, device_bytes_per_item()), 1,
-                                   std::max<std::uint64_t>(127, streamlines / in_.plan.per_seed));
+  const auto most = std::clamp<std::uint64_t>(room / std::max<std::size_t>(1, device_bytes_per_item()), 1,
+                                              std::max<std::uint64_t>(127, streamlines / in_.plan.per_seed));
+  const std::uint64_t of_group = in_.plan.has_whole_seeds() ? in_.plan.per_group / in_.plan.per_seed : most;
+  return of_group < most ? most / of_group * of_group : most;
 }
 
 row_source matrix_items::make_rows() const { return {matrix_, in_, device_}; }
@@ -246,7 +250,7 @@ void add_matrix_steps(const session& s, const seed_matrix& matrix, const track_i
   add_size_step(
       s, name + "-sizes", "row",
       [&, d] {
-        matrix.kept->share_sizes(s);
+        matrix.kept->share(s);
         return std::make_unique<matrix_sizes>(matrix, in, d);
       },
       [offsets, name](std::vector<std::uint64_t> found, nlohmann::json& summary) {
@@ -254,8 +258,10 @@ void add_matrix_steps(const session& s, const seed_matrix& matrix, const track_i
         summary[name + "_entries"] = offsets->back();
       },
       steps);
-  steps.run_into("--" + name, matrix.file, "track-matrix", name,
-                 [&, d, offsets] { return std::make_unique<matrix_rows>(matrix, in, d, *offsets); });
+  steps.run_into("--" + name, matrix.file, "track-matrix", name, [&, d, offsets] {
+    matrix.kept->share(s);
+    return std::make_unique<matrix_rows>(matrix, in, d, *offsets);
+  });
   steps.describe("row");
 }
 

@@ -81,11 +81,12 @@ struct pair_outputs {
 };
 
 /// The pairs of each group, in the order of their keys.
-class pair_lists final : public pair_items {
+class pair_lists final : public pair_items, public held_items {
  public:
   pair_lists(const pair_matrix& matrix, const track_inputs& in, const device& d, std::vector<std::uint64_t> offsets)
       : pair_items(matrix, in, d), offsets_(std::move(offsets)) {}
   std::string name() const override { return "track-pairs"; }
+  std::vector<int> holders() const override { return matrix_.kept->holders(offsets_.size() - 1); }
   std::vector<output_spec> outputs() const override { return output_specs<pair_outputs>(); }
   std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
   std::unique_ptr<batch_runner> make_runner() const override;
@@ -386,12 +387,16 @@ void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inp
   add_size_step(
       s, matrix.step + "-sizes", "group",
       [&, d] {
-        matrix.kept->share_sizes(s);
+        matrix.kept->share(s);
         return std::make_unique<pair_sizes>(matrix, in, d);
       },
       [offsets](std::vector<std::uint64_t> found, nlohmann::json&) { *offsets = std::move(found); }, steps);
   steps.run(
-      matrix.step + "s", [&, d, offsets] { return std::make_unique<pair_lists>(matrix, in, d, *offsets); },
+      matrix.step + "s",
+      [&, d, offsets] {
+        matrix.kept->share(s);
+        return std::make_unique<pair_lists>(matrix, in, d, *offsets);
+      },
       [sums](const std::string& file, nlohmann::json&) { sums->lists = file; });
   steps.describe("group");
   steps.work(matrix.step + "-sums", [&, d, sums](nlohmann::json& summary) {

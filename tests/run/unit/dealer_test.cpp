@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -59,6 +60,47 @@ simulated_rank cores_at(double items_per_second) {
   r.items_per_second = items_per_second;
   r.believed = 0.003;
   return r;
+}
+
+TEST(Dealer, BatchesThatARankHoldsGoToItAlone) {
+  const std::vector<batch> plan = make_plan(60, batch_sizes(10));
+  dealer deals({1, 1, 1}, plan, batch_numbers(plan), {1, held_items::none, 1, 0, held_items::none, 1});
+  std::vector<std::vector<std::uint64_t>> got(3);
+  std::vector<int> asking = {0, 1, 2};
+  for (double now = 0; !asking.empty(); now += 1) {
+    for (const int rank : asking) deals.ask(rank);
+    asking.clear();
+    for (const auto& [rank, number] : deals.answers(now)) {
+      if (!number) continue;
+      got[static_cast<std::size_t>(rank)].push_back(*number);
+      deals.done(rank, *number, now + 0.5);
+      asking.push_back(rank);
+    }
+  }
+  EXPECT_EQ(got[0].front(), 3u);
+  EXPECT_EQ(std::vector<std::uint64_t>(got[1].begin(), got[1].begin() + 3), (std::vector<std::uint64_t>{0, 2, 5}));
+  std::vector<std::uint64_t> rest(got[2]);
+  rest.insert(rest.end(), got[0].begin() + 1, got[0].end());
+  rest.insert(rest.end(), got[1].begin() + 3, got[1].end());
+  std::sort(rest.begin(), rest.end());
+  EXPECT_EQ(rest, (std::vector<std::uint64_t>{1, 4}));
+}
+
+TEST(Dealer, StopsWithBatchesThatARankHolds) {
+  const std::vector<batch> plan = make_plan(20, batch_sizes(10));
+  dealer deals({1, 1}, plan, batch_numbers(plan), {0, 0});
+  deals.stop();
+  deals.ask(0);
+  const auto answers = deals.answers(0);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_FALSE(answers.front().number);
+}
+
+TEST(Dealer, ABatchIsHeldByTheRankWithMostOfItsItems) {
+  const std::vector<batch> plan = {{0, 0, 3}, {1, 3, 3}, {2, 6, 2}};
+  const int none = held_items::none;
+  EXPECT_EQ(holders_of_batches(plan, {2, 2, none, 0, 1, 1, none, none}), (std::vector<int>{2, 1, none}));
+  EXPECT_TRUE(holders_of_batches(plan, {}).empty());
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 """voxherd track: counts in fields whose streamlines are known, any ranks and batches, killed and resumed, inputs, errors."""
+import csv
 import json
 import os
 import shutil
@@ -240,6 +241,19 @@ class Ranks(TrackJobs):
                 self.assertGreater(file["points/count"][()].sum(), 1000)
         for number, (ranks, more) in enumerate(((2, ()), (3, ("--batch", 5)), (5, ("--schedule", "static", "--batch", 1))), 1):
             self.assertEqual(make(number, ranks, *more), one, f"{ranks} ranks {more}")
+
+    def test_the_rank_that_drew_the_pairs_of_a_group_writes_them(self):
+        def ranks_of_groups(step):
+            with open(f"{trace}.{step}", encoding="utf-8") as file:
+                batches = sorted((int(row["batch"]), int(row["items"]), row["rank"]) for row in csv.DictReader(file))
+            return [rank for _, items, rank in batches for _ in range(items)]
+
+        trace = self.path("trace.csv")
+        self.make("out.h5", *self.all_options(), "--samples-per-seed", 20000, "--matrix3", self.path("3.h5"), "--target3", self.path("seeds.nii"),
+                  "--trace", trace, ranks=3)
+        drew = ranks_of_groups("groups")
+        self.assertGreater(len(set(drew)), 1)
+        self.assertEqual(ranks_of_groups("pairs"), drew)
 
     @stores_from_the_start()
     def test_a_killed_job_resumes_to_the_same_bytes_and_keeps_its_finished_groups(self):
