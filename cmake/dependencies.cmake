@@ -16,14 +16,6 @@ find_package(ZLIB REQUIRED)
 find_package(EXPAT REQUIRED)
 find_package(Threads REQUIRED)
 
-# The NIFTITargets.cmake of Debian 12 refers to a missing file, so find_package cannot be used.
-find_path(NIFTI_INCLUDE_DIR nifti/nifti2_io.h REQUIRED)
-find_library(NIFTI2_LIBRARY nifti2 REQUIRED)
-find_library(ZNZ_LIBRARY znz REQUIRED)
-add_library(nifti2 INTERFACE)
-target_include_directories(nifti2 SYSTEM INTERFACE ${NIFTI_INCLUDE_DIR}/nifti)
-target_link_libraries(nifti2 INTERFACE ${NIFTI2_LIBRARY} ${ZNZ_LIBRARY} ZLIB::ZLIB m)
-
 # ISA-L has a pkg-config file, but nothing else needs pkg-config.
 find_path(ISAL_INCLUDE_DIR isa-l/igzip_lib.h REQUIRED)
 find_library(ISAL_LIBRARY isal REQUIRED)

@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <nifti2_io.h>
 
 #include <cmath>
 #include <cstring>
@@ -10,6 +9,7 @@
 #include "src/io/gzip/gzip.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti_format.hpp"
+#include "src/io/nifti/nifti_layout.hpp"
 
 namespace voxherd {
 
@@ -26,7 +26,7 @@ std::string read_extension(const input_file& file, const nifti_fields& fields) {
       for (std::uint32_t& n : size_code) n = __builtin_bswap32(n);
     const std::uint64_t bytes = size_code[0];
     if (bytes < 8 || at + bytes > end || at + bytes > file.size()) break;
-    if (size_code[1] == NIFTI_ECODE_CIFTI) {
+    if (size_code[1] == nifti_cifti_extension) {
       std::string xml(bytes - 8, '\0');
       file.read(at + 8, xml.data(), xml.size());
       return xml;
@@ -50,7 +50,7 @@ cifti_file read_cifti(const std::string& path) {
   if (is_gzip(file))
     refuse_data(
         fmt::format("{}: is compressed, expected a CIFTI file as it is; decompress it with gunzip", file.name()));
-  std::vector<std::byte> bytes(sizeof(nifti_2_header));
+  std::vector<std::byte> bytes(sizeof(nifti2_header));
   bytes.resize(file.read_some(0, bytes.data(), bytes.size()));
   const nifti_fields fields = decode_nifti_fields(bytes, file.name());
   if (fields.version != 2 || fields.dim[0] < 6 || !(fields.vox_offset >= fields.first_data_byte()) ||

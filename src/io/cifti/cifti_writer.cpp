@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <nifti2_io.h>
 
 #include <atomic>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include "core/text.hpp"
 #include "src/io/cifti/cifti.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/nifti/nifti_layout.hpp"
 #include "src/io/output_file.hpp"
 #include "src/io/xml_parser.hpp"
 
@@ -143,11 +143,11 @@ const cifti_intent& find_intent(const cifti_axis& rows, const cifti_axis& column
   throw failure(exit_status::internal_error, "cifti_writer: no intent for these axes");
 }
 
-nifti_2_header make_header(const cifti_axis& rows, const cifti_axis& columns, std::size_t extension_bytes) {
-  nifti_2_header h{};
+nifti2_header make_header(const cifti_axis& rows, const cifti_axis& columns, std::size_t extension_bytes) {
+  nifti2_header h{};
   h.sizeof_hdr = sizeof h;
   std::memcpy(h.magic, "n+2\0\r\n\032\n", 8);
-  h.datatype = NIFTI_TYPE_FLOAT32;
+  h.datatype = nifti_float32;
   h.bitpix = 32;
   h.dim[0] = 6;
   for (std::size_t i = 1; i < 8; ++i) h.dim[i] = 1;
@@ -155,7 +155,7 @@ nifti_2_header make_header(const cifti_axis& rows, const cifti_axis& columns, st
   h.dim[5] = static_cast<std::int64_t>(axis_size(columns));
   h.dim[6] = static_cast<std::int64_t>(axis_size(rows));
   h.scl_slope = 1;
-  h.xyzt_units = NIFTI_UNITS_MM | NIFTI_UNITS_SEC;
+  h.xyzt_units = nifti_mm | nifti_second;
   const cifti_intent& intent = find_intent(rows, columns);
   h.intent_code = intent.code;
   std::strncpy(h.intent_name, intent.name, sizeof h.intent_name - 1);
@@ -198,9 +198,9 @@ cifti_writer::cifti_writer(const std::string& path, const cifti_axis& rows, cons
   xml.resize((xml.size() + size_and_code + extension_alignment - 1) / extension_alignment * extension_alignment -
              size_and_code);
   const auto bytes = static_cast<std::int32_t>(xml.size() + size_and_code);
-  const nifti_2_header header = make_header(rows, columns, static_cast<std::size_t>(bytes));
+  const nifti2_header header = make_header(rows, columns, static_cast<std::size_t>(bytes));
   const char has_extension[4] = {1, 0, 0, 0};
-  const std::int32_t size_code[2] = {bytes, NIFTI_ECODE_CIFTI};
+  const std::int32_t size_code[2] = {bytes, nifti_cifti_extension};
   state_->file.write(&header, sizeof header);
   state_->file.write(has_extension, sizeof has_extension);
   state_->file.write(size_code, sizeof size_code);

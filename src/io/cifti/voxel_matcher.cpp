@@ -1,25 +1,14 @@
-#include <nifti2_io.h>
-
+#include <algorithm>
 #include <cmath>
 
 #include "src/io/cifti/cifti.hpp"
+#include "src/io/nifti/quaternion.hpp"
 
 namespace voxherd {
 
-namespace {
-
-nifti_dmat44 as_dmat44(const std::array<double, 16>& values) {
-  nifti_dmat44 m{};
-  for (std::size_t i = 0; i < 16; ++i) m.m[i / 4][i % 4] = values[i];
-  return m;
-}
-
-}  // namespace
-
 voxel_matcher::voxel_matcher(const image_grid& from, const image_grid& to) : from_size_(from.size), to_size_(to.size) {
-  const nifti_dmat44 m =
-      nifti_dmat44_mul(nifti_dmat44_inverse(as_dmat44(to.voxel_to_world)), as_dmat44(from.voxel_to_world));
-  for (std::size_t i = 0; i < matrix_.size(); ++i) matrix_[i] = m.m[i / 4][i % 4];
+  const voxel_matrix m = product(inverse(to.voxel_to_world), from.voxel_to_world);
+  std::copy_n(m.begin(), matrix_.size(), matrix_.begin());
 }
 
 std::array<double, 3> voxel_matcher::position(std::uint64_t voxel) const {

@@ -1,17 +1,17 @@
 #include "src/io/nifti/nifti_format.hpp"
 
-#include <nifti1.h>
-
 #include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
+#include "src/io/nifti/nifti_layout.hpp"
+
 namespace voxherd {
 
 namespace {
 
-static_assert(float32_datatype == NIFTI_TYPE_FLOAT32);
+static_assert(float32_datatype == nifti_float32);
 
 template <std::size_t Bytes>
 using bits_of = std::conditional_t<
@@ -48,25 +48,25 @@ nifti_converter choose(bool swapped, bool scaled) {
 
 nifti_converter find_converter(int datatype, bool byte_swapped, bool scaled) {
   switch (datatype) {
-    case NIFTI_TYPE_UINT8:
+    case nifti_uint8:
       return choose<std::uint8_t>(false, scaled);
-    case NIFTI_TYPE_INT8:
+    case nifti_int8:
       return choose<std::int8_t>(false, scaled);
-    case NIFTI_TYPE_INT16:
+    case nifti_int16:
       return choose<std::int16_t>(byte_swapped, scaled);
-    case NIFTI_TYPE_UINT16:
+    case nifti_uint16:
       return choose<std::uint16_t>(byte_swapped, scaled);
-    case NIFTI_TYPE_INT32:
+    case nifti_int32:
       return choose<std::int32_t>(byte_swapped, scaled);
-    case NIFTI_TYPE_UINT32:
+    case nifti_uint32:
       return choose<std::uint32_t>(byte_swapped, scaled);
-    case NIFTI_TYPE_INT64:
+    case nifti_int64:
       return choose<std::int64_t>(byte_swapped, scaled);
-    case NIFTI_TYPE_UINT64:
+    case nifti_uint64:
       return choose<std::uint64_t>(byte_swapped, scaled);
-    case NIFTI_TYPE_FLOAT32:
+    case nifti_float32:
       return choose<float>(byte_swapped, scaled);
-    case NIFTI_TYPE_FLOAT64:
+    case nifti_float64:
       return choose<double>(byte_swapped, scaled);
     default:
       return nullptr;
@@ -75,19 +75,19 @@ nifti_converter find_converter(int datatype, bool byte_swapped, bool scaled) {
 
 std::size_t datatype_bytes(int datatype) {
   switch (datatype) {
-    case NIFTI_TYPE_UINT8:
-    case NIFTI_TYPE_INT8:
+    case nifti_uint8:
+    case nifti_int8:
       return 1;
-    case NIFTI_TYPE_INT16:
-    case NIFTI_TYPE_UINT16:
+    case nifti_int16:
+    case nifti_uint16:
       return 2;
-    case NIFTI_TYPE_INT32:
-    case NIFTI_TYPE_UINT32:
-    case NIFTI_TYPE_FLOAT32:
+    case nifti_int32:
+    case nifti_uint32:
+    case nifti_float32:
       return 4;
-    case NIFTI_TYPE_INT64:
-    case NIFTI_TYPE_UINT64:
-    case NIFTI_TYPE_FLOAT64:
+    case nifti_int64:
+    case nifti_uint64:
+    case nifti_float64:
       return 8;
     default:
       return 0;
@@ -96,41 +96,41 @@ std::size_t datatype_bytes(int datatype) {
 
 const char* datatype_name(int datatype) {
   switch (datatype) {
-    case NIFTI_TYPE_UINT8:
+    case nifti_uint8:
       return "uint8";
-    case NIFTI_TYPE_INT8:
+    case nifti_int8:
       return "int8";
-    case NIFTI_TYPE_INT16:
+    case nifti_int16:
       return "int16";
-    case NIFTI_TYPE_UINT16:
+    case nifti_uint16:
       return "uint16";
-    case NIFTI_TYPE_INT32:
+    case nifti_int32:
       return "int32";
-    case NIFTI_TYPE_UINT32:
+    case nifti_uint32:
       return "uint32";
-    case NIFTI_TYPE_INT64:
+    case nifti_int64:
       return "int64";
-    case NIFTI_TYPE_UINT64:
+    case nifti_uint64:
       return "uint64";
-    case NIFTI_TYPE_FLOAT32:
+    case nifti_float32:
       return "float32";
-    case NIFTI_TYPE_FLOAT64:
+    case nifti_float64:
       return "float64";
     case 0:
       return "unknown";
     case 1:
       return "binary";
-    case NIFTI_TYPE_COMPLEX64:
+    case nifti_complex64:
       return "complex64";
-    case NIFTI_TYPE_COMPLEX128:
+    case nifti_complex128:
       return "complex128";
-    case NIFTI_TYPE_COMPLEX256:
+    case nifti_complex256:
       return "complex256";
-    case NIFTI_TYPE_FLOAT128:
+    case nifti_float128:
       return "float128";
-    case NIFTI_TYPE_RGB24:
+    case nifti_rgb24:
       return "RGB24 colour";
-    case NIFTI_TYPE_RGBA32:
+    case nifti_rgba32:
       return "RGBA32 colour";
     default:
       return "not a NIfTI type";

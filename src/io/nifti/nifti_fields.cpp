@@ -1,8 +1,9 @@
 #include "src/io/nifti/nifti_format.hpp"
 
 #include <fmt/core.h>
-#include <nifti2_io.h>
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -10,35 +11,46 @@
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/io/nifti/nifti_layout.hpp"
+#include "src/io/nifti/quaternion.hpp"
 
 namespace voxherd {
 
 namespace {
 
-constexpr std::size_t nifti1_bytes = 348, nifti2_bytes = 540;
-static_assert(sizeof(nifti_1_header) == nifti1_bytes && sizeof(nifti_2_header) == nifti2_bytes);
+constexpr std::size_t nifti1_bytes = sizeof(nifti1_header), nifti2_bytes = sizeof(nifti2_header);
 
 constexpr const char* how_to_convert = "convert it to a single .nii or .nii.gz file, e.g. with nibabel or mrconvert";
 
+template <class Number>
+Number reversed(Number stored) {
+  auto bytes = std::bit_cast<std::array<std::byte, sizeof stored>>(stored);
+  std::reverse(bytes.begin(), bytes.end());
+  return std::bit_cast<Number>(bytes);
+}
+
 template <class Header>
 void copy_common(const Header& h, nifti_fields& f) {
-  std::copy(std::begin(h.dim), std::end(h.dim), f.dim.begin());
-  std::copy(std::begin(h.pixdim), std::end(h.pixdim), f.pixdim.begin());
-  f.datatype = h.datatype;
-  f.bitpix = h.bitpix;
-  f.vox_offset = static_cast<double>(h.vox_offset);
-  f.slope = h.scl_slope;
-  f.intercept = h.scl_inter;
-  f.qform_code = h.qform_code;
-  f.sform_code = h.sform_code;
-  f.quatern = {h.quatern_b, h.quatern_c, h.quatern_d};
-  f.qoffset = {h.qoffset_x, h.qoffset_y, h.qoffset_z};
-  std::copy(std::begin(h.srow_x), std::end(h.srow_x), f.srow[0].begin());
-  std::copy(std::begin(h.srow_y), std::end(h.srow_y), f.srow[1].begin());
-  std::copy(std::begin(h.srow_z), std::end(h.srow_z), f.srow[2].begin());
-  f.xyzt_units = static_cast<int>(h.xyzt_units);
-  f.intent.code = h.intent_code;
-  f.intent.parameters = {h.intent_p1, h.intent_p2, h.intent_p3};
+  const auto native = [&](auto stored) { return f.byte_swapped ? reversed(stored) : stored; };
+  for (std::size_t i = 0; i < 8; ++i) {
+    f.dim[i] = native(h.dim[i]);
+    f.pixdim[i] = native(h.pixdim[i]);
+  }
+  f.datatype = native(h.datatype);
+  f.bitpix = native(h.bitpix);
+  f.vox_offset = static_cast<double>(native(h.vox_offset));
+  f.slope = native(h.scl_slope);
+  f.intercept = native(h.scl_inter);
+  f.qform_code = native(h.qform_code);
+  f.sform_code = native(h.sform_code);
+  for (std::size_t i = 0; i < 3; ++i) {
+    f.quatern[i] = native(h.quatern[i]);
+    f.qoffset[i] = native(h.qoffset[i]);
+    f.intent.parameters[i] = native(h.intent_p[i]);
+    for (std::size_t j = 0; j < 4; ++j) f.srow[i][j] = native(h.srow[i][j]);
+  }
+  f.xyzt_units = static_cast<int>(native(h.xyzt_units));
+  f.intent.code = native(h.intent_code);
   f.intent.name.assign(h.intent_name, strnlen(h.intent_name, sizeof h.intent_name));
 }
 
@@ -84,15 +96,13 @@ nifti_fields decode_nifti_fields(std::span<const std::byte> bytes, const std::st
                             bytes.size(), header_bytes));
   }
   if (header_bytes == nifti1_bytes) {
-    nifti_1_header h;
+    nifti1_header h;
     std::memcpy(&h, bytes.data(), sizeof h);
-    if (f.byte_swapped) nifti_swap_as_nifti1(&h);
     check_magic_1(h.magic, name);
     copy_common(h, f);
   } else {
-    nifti_2_header h;
+    nifti2_header h;
     std::memcpy(&h, bytes.data(), sizeof h);
-    if (f.byte_swapped) nifti_swap_as_nifti2(&h);
     check_magic_2(h.magic, name);
     f.version = 2;
     copy_common(h, f);
@@ -102,7 +112,7 @@ nifti_fields decode_nifti_fields(std::span<const std::byte> bytes, const std::st
 
 namespace {
 
-using matrix = std::array<double, 16>;
+using matrix = voxel_matrix;
 using vec3 = std::array<double, 3>;
 
 vec3 column(const matrix& m, std::size_t c) { return {m[c], m[4 + c], m[8 + c]}; }
@@ -120,10 +130,10 @@ bool all_finite(const matrix& m) {
 
 /// The header's xyzt_units distinguishes metres and microns; anything else is taken as mm.
 double mm_per_unit(int xyzt_units) {
-  switch (XYZT_TO_SPACE(xyzt_units)) {
-    case NIFTI_UNITS_METER:
+  switch (xyzt_units & nifti_space_units) {
+    case nifti_metre:
       return 1e3;
-    case NIFTI_UNITS_MICRON:
+    case nifti_micron:
       return 1e-3;
     default:
       return 1;
@@ -145,12 +155,8 @@ std::optional<matrix> qform_matrix(const nifti_fields& f) {
   // Headers store floats, so a rotation by 180 degrees may be slightly above 1.
   constexpr double slack = 1e-5;
   if (!(norm_squared <= 1 + slack)) return std::nullopt;
-  const double qfac = f.pixdim[0] < 0 ? -1 : 1;
-  const nifti_dmat44 q = nifti_quatern_to_dmat44(b, c, d, f.qoffset[0], f.qoffset[1], f.qoffset[2], f.pixdim[1],
-                                                 f.pixdim[2], f.pixdim[3], qfac);
-  matrix m{};
-  for (std::size_t r = 0; r < 4; ++r)
-    std::copy(std::begin(q.m[r]), std::end(q.m[r]), m.begin() + static_cast<long>(4 * r));
+  const matrix m =
+      to_matrix({f.quatern, f.qoffset, {f.pixdim[1], f.pixdim[2], f.pixdim[3]}, f.pixdim[0] < 0 ? -1.0 : 1.0});
   return all_finite(m) ? std::optional(m) : std::nullopt;
 }
 

@@ -51,7 +51,7 @@ nlohmann::json copied_geometry(const nifti_fields& fields);
 using nifti_converter = void (*)(const std::byte* stored, std::size_t count, double slope, double intercept,
                                  float* out);
 
-inline constexpr int float32_datatype = 16;  ///< NIFTI_TYPE_FLOAT32
+inline constexpr int float32_datatype = 16;  ///< nifti_float32
 
 /// Returns the conversion for a NIfTI datatype, or null if the datatype is not supported. If not `scaled`, slope and
 /// intercept are ignored.

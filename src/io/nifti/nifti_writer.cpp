@@ -1,7 +1,6 @@
 #include "src/io/nifti/nifti_writer.hpp"
 
 #include <fmt/core.h>
-#include <nifti2_io.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,8 @@
 
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/nifti/nifti_layout.hpp"
+#include "src/io/nifti/quaternion.hpp"
 #include "src/io/output_file.hpp"
 
 namespace voxherd {
@@ -28,7 +29,7 @@ void fill_common(const nifti_image& image, Header& h) {
   h.dim[5] = static_cast<dimension>(image.series);
   for (std::size_t i = 6; i < 8; ++i) h.dim[i] = 1;
   for (std::size_t i = 0; i < 8; ++i) h.pixdim[i] = 1;
-  h.datatype = image.int16_step > 0 ? NIFTI_TYPE_INT16 : NIFTI_TYPE_FLOAT32;
+  h.datatype = image.int16_step > 0 ? nifti_int16 : nifti_float32;
   h.bitpix = image.int16_step > 0 ? 16 : 32;
   h.vox_offset = sizeof(Header) + 4;
   h.scl_slope = image.int16_step > 0 ? image.int16_step : 1;
@@ -43,40 +44,31 @@ void copy_geometry(const nlohmann::json& g, Header& h) {
   const auto value = [](const nlohmann::json& v) { return static_cast<number>(v.get<double>()); };
   h.qform_code = g.at("qform_code").get<short>();
   h.sform_code = g.at("sform_code").get<short>();
-  h.quatern_b = value(g.at("quatern").at(0));
-  h.quatern_c = value(g.at("quatern").at(1));
-  h.quatern_d = value(g.at("quatern").at(2));
-  h.qoffset_x = value(g.at("qoffset").at(0));
-  h.qoffset_y = value(g.at("qoffset").at(1));
-  h.qoffset_z = value(g.at("qoffset").at(2));
-  for (std::size_t i = 0; i < 4; ++i) {
-    h.srow_x[i] = value(g.at("srow").at(0).at(i));
-    h.srow_y[i] = value(g.at("srow").at(1).at(i));
-    h.srow_z[i] = value(g.at("srow").at(2).at(i));
-    h.pixdim[i] = value(g.at("pixdim").at(i));
+  for (std::size_t i = 0; i < 3; ++i) {
+    h.quatern[i] = value(g.at("quatern").at(i));
+    h.qoffset[i] = value(g.at("qoffset").at(i));
+    for (std::size_t j = 0; j < 4; ++j) h.srow[i][j] = value(g.at("srow").at(i).at(j));
   }
+  for (std::size_t i = 0; i < 4; ++i) h.pixdim[i] = value(g.at("pixdim").at(i));
   h.xyzt_units = static_cast<decltype(h.xyzt_units)>(g.at("xyzt_units").get<int>());
 }
 
 /// The sform can hold any matrix, the qform only a rotation with voxel sizes; it is left out for a sheared matrix.
 nlohmann::json geometry_from_matrix(const image_grid& grid) {
-  nifti_dmat44 m{};
-  for (std::size_t i = 0; i < 16; ++i) m.m[i / 4][i % 4] = grid.voxel_to_world[i];
-  double b = 0, c = 0, d = 0, x = 0, y = 0, z = 0, dx = 1, dy = 1, dz = 1, qfac = 1;
-  nifti_dmat44_to_quatern(m, &b, &c, &d, &x, &y, &z, &dx, &dy, &dz, &qfac);
-  const nifti_dmat44 rigid = nifti_quatern_to_dmat44(b, c, d, x, y, z, dx, dy, dz, qfac);
+  const voxel_matrix& m = grid.voxel_to_world;
+  const quaternion_form form = to_quaternion(m);
+  const voxel_matrix rigid = to_matrix(form);
+  const double largest_size = *std::max_element(form.sizes.begin(), form.sizes.end());
   bool same = true;
-  for (std::size_t i = 0; i < 12; ++i) {
-    same = same && std::abs(rigid.m[i / 4][i % 4] - m.m[i / 4][i % 4]) < 1e-4 * std::max({dx, dy, dz});
-  }
+  for (std::size_t i = 0; i < 12; ++i) same = same && std::abs(rigid[i] - m[i]) < 1e-4 * largest_size;
   nlohmann::json g;
-  g["qform_code"] = same ? NIFTI_XFORM_SCANNER_ANAT : NIFTI_XFORM_UNKNOWN;
-  g["sform_code"] = NIFTI_XFORM_SCANNER_ANAT;
-  g["quatern"] = {b, c, d};
-  g["qoffset"] = {x, y, z};
-  for (std::size_t r = 0; r < 3; ++r) g["srow"].push_back({m.m[r][0], m.m[r][1], m.m[r][2], m.m[r][3]});
-  g["pixdim"] = {qfac, dx, dy, dz};
-  g["xyzt_units"] = NIFTI_UNITS_MM;
+  g["qform_code"] = static_cast<int>(same ? nifti_xform_scanner : nifti_xform_unknown);
+  g["sform_code"] = static_cast<int>(nifti_xform_scanner);
+  g["quatern"] = form.bcd;
+  g["qoffset"] = form.offset;
+  for (std::size_t r = 0; r < 3; ++r) g["srow"].push_back({m[4 * r], m[4 * r + 1], m[4 * r + 2], m[4 * r + 3]});
+  g["pixdim"] = {form.qfac, form.sizes[0], form.sizes[1], form.sizes[2]};
+  g["xyzt_units"] = static_cast<int>(nifti_mm);
   return g;
 }
 
@@ -96,13 +88,13 @@ std::vector<std::byte> nifti_header_bytes(const nifti_image& image) {
   const auto& size = image.grid.size;
   const std::uint64_t longest = std::max({size[0], size[1], size[2], image.volumes, image.series});
   if (longest <= longest_nifti1_dimension) {
-    nifti_1_header h{};
+    nifti1_header h{};
     fill_common(image, h);
     copy_geometry(geometry, h);
     std::memcpy(h.magic, "n+1", 4);
     return to_bytes(h);
   }
-  nifti_2_header h{};
+  nifti2_header h{};
   fill_common(image, h);
   copy_geometry(geometry, h);
   std::memcpy(h.magic, "n+2\0\r\n\032\n", 8);

@@ -130,8 +130,8 @@ class Includes(unittest.TestCase):
         self.expect_none(["kernels"], '"mpi/')
 
     def test_core_and_kernels_include_no_mpi_no_files_and_no_command_line(self):
-        self.expect_none(["kernels"], r"<(mpi|hdf5|H5|nifti|znz|zlib|boost/|spdlog/|nlohmann/|fstream|filesystem)")
-        self.expect_none(["core"], r"<(mpi|hdf5|H5|nifti|znz|zlib|spdlog/|cuda)")
+        self.expect_none(["kernels"], r"<(mpi|hdf5|H5|zlib|boost/|spdlog/|nlohmann/|fstream|filesystem)")
+        self.expect_none(["core"], r"<(mpi|hdf5|H5|zlib|spdlog/|cuda)")
         with_files = {path for path, what in includes_of("core") if re.match("<(fstream|filesystem|fcntl)", what)}
         self.assertEqual(with_files, {"core/command_line.cpp", "core/failure.cpp"})  # the latter words their exceptions
 
@@ -198,7 +198,7 @@ class Symbols(unittest.TestCase):
         self.assertEqual({s for s in self.sources_that_need(pattern) if not s.endswith(".cu")}, set())
 
     def test_only_io_calls_libraries_of_image_files(self):
-        pattern = r"(nifti|znz|isal_|XML_[A-Z]|gz(open|read|write|close)|inflate|deflate)"
+        pattern = r"(isal_|XML_[A-Z]|gz(open|read|write|close)|inflate|deflate)"
         self.assertEqual(self.sources_that_need(pattern, ("src/io/",)), set())
 
     def test_core_and_kernels_open_no_files_except_the_configuration(self):
