@@ -1,11 +1,10 @@
 #include "src/io/gzip/deflate_decoder.hpp"
 
-#include <isa-l/crc.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "src/io/gzip/huffman_table.hpp"
+#include "src/io/gzip/member_inflater.hpp"
 
 namespace voxherd {
 
@@ -40,7 +39,7 @@ class header_bytes {
     if (in_.is_past_end()) return 0;
     in_.refill();
     const auto byte = static_cast<std::uint8_t>(in_.take(8));
-    sum_ = crc32_gzip_refl(sum_, &byte, 1);
+    sum_ = gzip_checksum(sum_, &byte, 1);
     return byte;
   }
   unsigned take_two() {

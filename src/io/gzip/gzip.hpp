@@ -12,9 +12,10 @@ namespace voxherd {
 /// Whether the file starts with a gzip header; its name does not matter.
 bool is_gzip(const input_file& file);
 
-/// Inflates a gzip file (any number of members) sequentially with ISA-L's igzip, 1.9 to 2.8 times as fast as zlib
-/// (docs/performance.md). igzip accepts incomplete Huffman codes, which zlib and inflate_in_parallel() refuse. Throws
-/// failure: bad_data if the stream is damaged or a checksum is wrong, disk if the file cannot be read.
+/// Inflates a gzip file (any number of members) sequentially: with ISA-L's igzip, 1.9 to 2.8 times as fast as zlib
+/// (docs/performance.md), or with zlib in a build without ISA-L. igzip accepts incomplete Huffman codes, which zlib and
+/// inflate_in_parallel() refuse. Throws failure: bad_data if the stream is damaged or a checksum is wrong, disk if the
+/// file cannot be read.
 class gzip_stream {
  public:
   /// The file must outlive the stream; `input_bytes` is the size of each read.

@@ -1,12 +1,12 @@
 #include "src/io/gzip/gzip.hpp"
 
 #include <fmt/core.h>
-#include <isa-l/igzip_lib.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "core/failure.hpp"
+#include "src/io/gzip/member_inflater.hpp"
 
 namespace voxherd {
 
@@ -14,27 +14,8 @@ namespace {
 
 /// Bytes discarded at a time by seek().
 constexpr std::size_t dropped_bytes = std::size_t{1} << 18;
-/// igzip counts in 32 bits.
+/// The libraries count in 32 bits.
 constexpr std::size_t max_at_once = std::size_t{1} << 30;
-
-const char* describe_error(int code) {
-  switch (code) {
-    case ISAL_INVALID_BLOCK:
-      return "invalid block";
-    case ISAL_INVALID_SYMBOL:
-      return "invalid symbol";
-    case ISAL_INVALID_LOOKBACK:
-      return "distance too far back";
-    case ISAL_INVALID_WRAPPER:
-      return "not a gzip header";
-    case ISAL_UNSUPPORTED_METHOD:
-      return "unknown compression method";
-    case ISAL_INCORRECT_CHECKSUM:
-      return "wrong checksum or length";
-    default:
-      return "unknown reason";
-  }
-}
 
 }  // namespace
 
@@ -44,23 +25,13 @@ bool is_gzip(const input_file& file) {
 }
 
 struct gzip_stream::state {
-  state(const input_file& f, std::size_t input_bytes) : file(f), input(input_bytes) {
-    isal_inflate_init(&z);
-    begin_member();
-  }
+  state(const input_file& f, std::size_t input_bytes) : file(f), input(input_bytes) {}
 
   void restart() {
-    begin_member();
-    z.avail_in = 0;
+    inflater.set_input(input.data(), 0);
+    inflater.begin();
     file_position = position = 0;
     ended = false;
-  }
-
-  void begin_member() {
-    isal_inflate_reset(&z);
-    z.crc_flag = ISAL_GZIP;
-    isal_gzip_header_init(&header);
-    in_header = true;
   }
 
   /// Reads more of the file; the previous input must have been used up.
@@ -73,57 +44,41 @@ struct gzip_stream::state {
                                 file.name(), file_position, position));
     }
     file_position += got;
-    z.next_in = input.data();
-    z.avail_in = static_cast<std::uint32_t>(got);
+    inflater.set_input(input.data(), got);
   }
+
+  std::uint64_t members_end() const { return file_position - inflater.unused_input(); }
 
   /// After the end of a member: starts the next one, or ends. Trailing data that are not gzip are ignored, as gzip
   /// does.
   void next_member() {
     unsigned char magic[2] = {};
-    const std::uint64_t next = file_position - z.avail_in;
-    if (file.read_some(next, magic, 2) == 2 && magic[0] == 0x1f && magic[1] == 0x8b) {
-      begin_member();
+    if (file.read_some(members_end(), magic, 2) == 2 && magic[0] == 0x1f && magic[1] == 0x8b) {
+      inflater.begin();
     } else {
       ended = true;
     }
   }
 
-  void check(int code) const {
-    if (code >= 0) return;
+  void check() const {
+    const char* damage = inflater.damage();
+    if (damage == nullptr) return;
     throw failure(exit_status::bad_data,
                   fmt::format("{}: the gzip stream is damaged after {} inflated bytes ({}); copy the file again",
-                              file.name(), position, describe_error(code)));
-  }
-
-  /// Inflating would also read the header, but loses its position if the input ends within it.
-  void read_header() {
-    const int code = isal_read_gzip_header(&z, &header);
-    check(code);
-    in_header = code != ISAL_DECOMP_OK;
+                              file.name(), position, damage));
   }
 
   std::size_t inflate_some(unsigned char* out, std::size_t bytes) {
     const std::uint64_t end = position + bytes, start = position;
     while (position < end && !ended) {
-      if (in_header) {
-        if (z.avail_in == 0) fill();
-        read_header();
-        continue;
-      }
       const std::size_t room = std::min<std::uint64_t>(end - position, max_at_once);
-      z.next_out = out + (position - start);
-      z.avail_out = static_cast<std::uint32_t>(room);
-      const std::uint32_t unread = z.avail_in;
-      const int code = isal_inflate(&z);
-      position += room - z.avail_out;
-      check(code);
-      if (z.block_state == ISAL_BLOCK_FINISH) {
+      const std::size_t written = inflater.inflate(out + (position - start), room);
+      position += written;
+      check();
+      if (inflater.is_complete()) {
         next_member();
-      } else if (z.avail_in == 0 && z.avail_out > 0) {
+      } else if (inflater.unused_input() == 0 && written < room) {
         fill();
-      } else if (z.avail_out == room && z.avail_in == unread) {
-        check(ISAL_INVALID_BLOCK);  // neither reads nor writes; would loop forever
       }
     }
     return position - start;
@@ -131,11 +86,9 @@ struct gzip_stream::state {
 
   const input_file& file;
   std::vector<unsigned char> input;
-  inflate_state z{};
-  isal_gzip_header header{};
+  member_inflater inflater;
   std::uint64_t file_position = 0;
   std::uint64_t position = 0;
-  bool in_header = true;
   bool ended = false;
 };
 
@@ -175,7 +128,7 @@ std::uint64_t gzip_stream::finish() {
 }
 
 std::uint64_t gzip_stream::bytes_after_members() const {
-  const std::uint64_t end = state_->file_position - state_->z.avail_in, size = state_->file.size();
+  const std::uint64_t end = state_->members_end(), size = state_->file.size();
   return state_->ended && size > end ? size - end : 0;
 }
 

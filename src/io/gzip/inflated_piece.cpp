@@ -1,10 +1,12 @@
 #include "src/io/gzip/inflated_piece.hpp"
 
-#include <isa-l/crc.h>
 #include <zlib.h>
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+
+#include "src/io/gzip/member_inflater.hpp"
 
 namespace voxherd {
 
@@ -178,7 +180,7 @@ deflate_decoder::pause fill_piece(deflate_decoder& decoder, std::uint64_t limit,
 
 void piece_checksum::add_to_part(const std::uint8_t* bytes, std::size_t count) {
   part& p = parts_.back();
-  p.sum = crc32_gzip_refl(p.sum, bytes, count);
+  p.sum = gzip_checksum(p.sum, bytes, count);
   p.bytes += count;
   count_ += count;
 }

@@ -50,6 +50,17 @@ class Configure(unittest.TestCase):
         with open(os.path.join(build, "view_page", "no_page.cpp"), encoding="utf-8") as file:
             self.assertIn('why_no_page() { return "npm could not install its packages', file.read())
 
+    def test_optional_libraries_are_left_out_if_asked(self):
+        build, status, output, errors = self.configure_without_npm(
+            "-DVOXHERD_VIEW=OFF", "-DVOXHERD_USE_SYSTEM_ISAL=OFF", "-DVOXHERD_USE_SYSTEM_RANDOM123=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+        self.assertEqual(status, 0, errors)
+        self.assertIn("-- voxherd: decompression by zlib, without ISA-L", output)
+        with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+            commands = file.read()
+        self.assertIn("zlib_inflater.cpp", commands)
+        self.assertNotIn("isal_inflater.cpp", commands)
+        self.assertIn("-isystem " + os.path.join(ROOT, "kernels", "portable", "random123"), commands)
+
     def test_one_file_is_compiled_with_the_version_number(self):
         commands = os.path.join(BUILD, "build.ninja")
         if not os.path.exists(commands):
