@@ -27,7 +27,7 @@ inline Symbol* copy_match(Symbol* out, std::size_t distance, std::size_t length)
   return end;
 }
 
-constexpr unsigned has_checksum = 2, has_extra = 4, has_name = 8, has_comment = 16;
+constexpr unsigned has_checksum = 2, has_extra = 4, has_name = 8, has_comment = 16, reserved_flags = 0xe0;
 
 /// Reads the bytes of a gzip header and computes their checksum.
 class header_bytes {
@@ -247,7 +247,7 @@ deflate_decoder::pause deflate_decoder::begin_member() {
   const unsigned magic = header.take_two();
   if (in_.is_past_end() || magic != 0x8b1f) return pause::stream_end;
   const unsigned method = header.take(), flags = header.take();
-  if (method != 8) return pause::damaged;
+  if (method != 8 || (flags & reserved_flags) != 0) return pause::damaged;
   header.skip(6);  // modification time, compressor flags, operating system
   if ((flags & has_extra) != 0) header.skip(header.take_two());
   if ((flags & has_name) != 0) header.skip_text();

@@ -38,8 +38,10 @@ struct member_inflater::state {
   bool read_header() {
     const int code = isal_read_gzip_header(&z, &header);
     if (code < 0) error = code;
+    constexpr std::uint32_t reserved_flags = 0xe0;  // RFC 1952 asks to refuse them, as zlib does
+    if (code == ISAL_DECOMP_OK && (header.flags & reserved_flags) != 0) error = ISAL_UNSUPPORTED_METHOD;
     in_header = code != ISAL_DECOMP_OK;
-    return !in_header;
+    return error == 0 && !in_header;
   }
 };
 
