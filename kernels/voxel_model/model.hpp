@@ -11,6 +11,22 @@
 ///                   the signal divided by S0, and its derivatives by the parameters; a Real has one value per lane
 /// Its members are constants of a run: diffusivities, tables by shell. It is copied to the device as it is. Fit, noise,
 /// chain, outputs, launchers for CPU and CUDA follow from these.
+///
+/// A directional model, whose signal depends on directions, also has
+///   axes            a constant array of voxel_model::axis: outputs of a frame that is fitted to each voxel (frame.hpp)
+///   state<Number, Slopes>, prepare(team, p, state&) const
+///                   what depends on the parameters alone, computed once per point by all lanes of a team; with Slopes
+///                   for derivatives by the parameters
+///   first_prepared  prepare() depends on this parameter and those after it, not on those before
+///   attenuation(gradient<Real>, const Number (&p)[n], const state&, Real (&by)[n], Real (&by_component)[3]) const
+///                   the gradient is along the frame's axes; also derivatives by its components
+///   derived, derive(const Number (&p)[n], Number (&value)[count])
+///                   a constant array of voxel_model::derived_value: other outputs, from the parameters
+///   relabelled, relabel(double (&p)[n], Frame& f)
+///                   the fit lets this parameter leave its bounds by half of their distance: there the same signal has
+///                   other axes, which relabel() finds
+///   prior_energy(const float (&p)[n]) const
+///                   minus the logarithm to base 2 of the prior's density, besides `prior` of the parameters
 namespace voxherd::voxel_model {
 
 /// Equally spaced values at which a fit looks for its start.
@@ -34,6 +50,18 @@ struct parameter {
   normal_prior prior = {};
 };
 
+/// An output along an axis of a directional model's frame.
+struct axis {
+  const char *name, *meaning;
+  int number;  ///< of the frame's axis: 0, 1 or 2
+};
+
+/// An output that is computed from the parameters.
+struct derived_value {
+  const char *name, *unit, *meaning;
+  bool has_samples = true;  ///< and a standard deviation
+};
+
 /// One measurement per lane.
 template <class Real>
 struct gradient {
@@ -44,8 +72,21 @@ struct gradient {
 template <class Model>
 inline constexpr int parameter_count = static_cast<int>(std::size(Model::parameters));
 
+template <class Model>
+concept directional = requires {
+  Model::axes;
+};
+
+/// Rotations of a model's frame, which follow S0 in all arrays.
+template <class Model>
+inline constexpr int turn_count = directional<Model> ? 3 : 0;
+
+/// Numbers of a voxel: parameters, S0, rotations.
+template <class Model>
+inline constexpr int value_count = parameter_count<Model> + 1 + turn_count<Model>;
+
 /// The table of parameters without its texts, which a GPU reads. A model's parameters are in the table's order in all
-/// arrays; then S0, then, where it is sampled, tau = 1/sigma^2.
+/// arrays; then S0, then rotations, then, where it is sampled, tau = 1/sigma^2.
 template <int Count>
 struct parameter_numbers {
   double low[Count], high[Count], first_step[Count];
