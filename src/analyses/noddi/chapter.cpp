@@ -81,6 +81,8 @@ void write_noddi_chapter(result_draft& d) {
   add_map(d, "FWF", {.first = 0, .last = 1, .note = "Fluid is bright."});
   add_directions(d, "direction", "NDI", 1,
                  "In a healthy brain the corpus callosum is red and the corticospinal tract blue.");
+  add_map(d, "DA", {.first = 0, .last = 1, .note = "It is high where neurites fan out in a plane."});
+  add_directions(d, "fanning_direction", "DA", 1, "Directions matter only where DA is high.");
   for (const char* name : {"NDI_SD", "ODI_SD", "FWF_SD", "direction_dispersion"})
     add_map(d, name, {.map = colour_map::viridis, .first = 0, .note = "Bright values are uncertain."});
   add_map(d, "S0", {.first = 0, .note = "It shows the anatomy."});
@@ -99,24 +101,33 @@ void write_noddi_chapter(result_draft& d) {
 
 void write_noddi_methods(methods_text& m) {
   const bool rician = m.state("noise", "gaussian") == "rician";
+  const bool is_bingham = m.state("model", "watson") == "bingham";
   const std::string samples = m.state("samples", "0"), d_par = m.state("d-par"), d_iso = m.state("d-iso");
   m.text = fmt::format(
-      "Neurite density and orientation dispersion were estimated with NODDI (Zhang et al. 2012; Watson distribution; "
+      "Neurite density and orientation dispersion were estimated with NODDI ({}; "
       "diffusivities {} mm2/s along neurites and {} mm2/s of free water) by {}. {}The model was fitted by {} "
       "(Levenberg-Marquardt) from the best point of a grid.",
-      d_par, d_iso, writing_program(m.result), acquisition_text(m.result),
+      is_bingham ? "Tariq et al. 2016; Bingham distribution" : "Zhang et al. 2012; Watson distribution", d_par, d_iso,
+      writing_program(m.result), acquisition_text(m.result),
       rician ? "maximum likelihood under Rician noise" : "least squares");
   if (samples != "0")
     m.text += fmt::format(
         " Posterior samples were drawn by Metropolis sampling: {} jumps of burn-in, then {} samples, one every {} "
         "jumps; "
         "the prior was uniform in {}.",
-        m.state("burn-in"), samples, m.state("sample-every"), m.state("prior", "odi") == "odi" ? "ODI" : "kappa");
+        m.state("burn-in"), samples, m.state("sample-every"),
+        m.state("prior", "odi") == "odi" ? (is_bingham ? "ODI across the fan and beta/kappa" : "ODI")
+                                         : (is_bingham ? "kappa and beta" : "kappa"));
   m.cite(
       "Zhang H, Schneider T, Wheeler-Kingshott CA, Alexander DC. NODDI: practical in vivo neurite orientation "
       "dispersion "
       "and density imaging of the human brain. NeuroImage 61:1000-1016, 2012.",
       "10.1016/j.neuroimage.2012.03.072");
+  if (is_bingham)
+    m.cite(
+        "Tariq M, Schneider T, Alexander DC, Gandini Wheeler-Kingshott CA, Zhang H. Bingham-NODDI: mapping anisotropic "
+        "orientation dispersion of neurites using diffusion MRI. NeuroImage 133:207-223, 2016.",
+        "10.1016/j.neuroimage.2016.01.046");
 }
 
 }  // namespace voxherd::report

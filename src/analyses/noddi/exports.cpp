@@ -39,21 +39,30 @@ void export_ukb(session& s, const export_settings& settings) { export_folder(s, 
 export_plan plan_cudimot_folder(const result_volumes& result) {
   require_noddi(result, "cudimot");
   export_plan plan;
+  const bool is_bingham = result.has("beta");
   add_maps(plan, result,
            {{"NDI", "mean_fintra"},
             {"FWF", "mean_fiso"},
             {"kappa", "mean_kappa"},
-            {"ODI", "OD"},
+            {"beta", "mean_beta"},
+            {"ODI", is_bingham ? "ODItot" : "OD"},
+            {"ODIp", "ODIp"},
+            {"ODIs", "ODIs"},
+            {"DA", "DA"},
             {"direction", "dyads1"},
             {"direction_dispersion", "dyads1_dispersion"},
+            {"fanning_direction", "fanningDir"},
+            {"fanning_direction_dispersion", "fanningDir_dispersion"},
             {"S0", "mean_S0"},
             {"sigma", "mean_sigma"}});
   for (const auto& [output, name] : {other_name{"NDI_samples", "fintra_samples"},
                                      {"FWF_samples", "fiso_samples"},
                                      {"kappa_samples", "kappa_samples"},
-                                     {"ODI_samples", "OD_samples"},
+                                     {"beta_samples", "beta_samples"},
+                                     {"ODI_samples", is_bingham ? "ODItot_samples" : "OD_samples"},
                                      {"th_samples", "th_samples"},
-                                     {"ph_samples", "ph_samples"}}) {
+                                     {"ph_samples", "ph_samples"},
+                                     {"psi_samples", "psi_samples"}}) {
     if (!result.has(output)) continue;
     const output_spec& o = result.result().output(output);
     plan.images.push_back({fmt::format("{}.nii.gz", name),
@@ -67,8 +76,8 @@ export_plan plan_cudimot_folder(const result_volumes& result) {
   return plan;
 }
 
-extern const export_kind cudimot_export{"cudimot", "DIR", "the folder of cuDIMOT's Pipeline_NODDI_Watson.sh", false,
-                                        export_cudimot};
+extern const export_kind cudimot_export{
+    "cudimot", "DIR", "the folder of cuDIMOT's Pipeline_NODDI_Watson.sh, or _Bingham.sh", false, export_cudimot};
 extern const export_kind ukb_noddi_export{"ukb-noddi", "DIR", "NODDI's maps with UK Biobank's names", false,
                                           export_ukb};
 

@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "core/command.hpp"
+#include "kernels/noddi/bingham_model.hpp"
 #include "kernels/noddi/protocol.hpp"
+#include "src/analyses/common/model_analysis.hpp"
 #include "src/analyses/common/model_runner.hpp"
 #include "src/analyses/common/voxelwise.hpp"
 #include "src/analyses/noddi/options.hpp"
@@ -41,7 +43,9 @@ class noddi_analysis final : public voxelwise_base<dwi_series> {
 }
 
 /// Throws failure (bad_data) if the series cannot determine the model.
-void check_series(const noddi::settings& settings, const gradient_table& gradients, const dwi_request& files) {
+void check_series(const noddi_model_request& model, const noddi::settings& settings, const gradient_table& gradients,
+                  const dwi_request& files) {
+  const bool is_bingham = model.distribution == noddi_distribution::bingham;
   constexpr double max_lowest_b = 200, min_highest_b = 1900;  // s/mm2
   const auto& b = gradients.b_s_per_mm2;
   std::vector<report::shell> shells = report::find_shells(gradients);
@@ -55,17 +59,18 @@ void check_series(const noddi::settings& settings, const gradient_table& gradien
     refuse_series(files, fmt::format("the lowest b is {:g} s/mm2, expected a volume with at most {:g}, because NODDI "
                                      "needs the signal without diffusion weighting",
                                      lowest, max_lowest_b));
-  const double max_b = noddi::max_b_times_d / settings.d_par_mm2_per_s;
+  const double max_b = (is_bingham ? noddi::bingham::max_b_times_d : noddi::max_b_times_d) / settings.d_par_mm2_per_s;
   if (highest > max_b)
     refuse_series(files, fmt::format("b is up to {:g} s/mm2, expected at most {:.0f} with --d-par {:g}: NODDI's series "
                                      "would not converge; leave these volumes out",
                                      highest, max_b, settings.d_par_mm2_per_s));
-  const std::size_t parameters = settings.dot ? 7 : 6;
+  const std::size_t parameters = is_bingham ? 8 : settings.dot ? 7 : 6;
   if (gradients.size() < parameters + 6)
     refuse_series(files, fmt::format("{} volumes cannot determine {} parameters, expected at least {}",
                                      gradients.size(), parameters, parameters + 6));
   if (highest < min_highest_b)
     spdlog::warn("the highest b is {:g} s/mm2; NDI and FWF are hardly distinguished below 2000", highest);
+  if (is_bingham) return;  // each b-value is exact
   const double difference = noddi::largest_b_difference(noddi::protocol(gradients, settings), gradients);
   if (difference > 0 && files.gradient_deviation.empty())
     spdlog::warn("the series has more than {} b-values; they are rounded by up to {:.1f} s/mm2", noddi::max_shells,
@@ -76,8 +81,9 @@ void check_series(const noddi::settings& settings, const gradient_table& gradien
 
 exit_status run_noddi(session& s, const noddi_request& request) {
   const noddi::settings settings = request.settings();
+  const bool is_bingham = request.model.distribution == noddi_distribution::bingham;
   run_request on = request.run;
-  if (!request.series.gradient_deviation.empty()) {
+  if (!is_bingham && !request.series.gradient_deviation.empty()) {
     if (on.backend == backend_choice::cuda || on.backend == backend_choice::mixed)
       throw failure(exit_status::usage,
                     "--grad-dev: noddi corrects for the deviation of gradients only on CPUs; use "
@@ -91,11 +97,15 @@ exit_status run_noddi(session& s, const noddi_request& request) {
   dwi_request files = request.series;
   files.needs_b0 = false;  // S0 is a parameter of the model
   dwi_series dwi(s, files, request.run.host_memory_bytes());
-  s.on_root([&] { check_series(settings, dwi.gradients(), request.series); });
+  s.on_root([&] { check_series(request.model, settings, dwi.gradients(), request.series); });
   add_stored(noddi_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
 
   const device d = choose_device(s, on);  // CUDA has started meanwhile
+  if (is_bingham) {
+    model_analysis<bingham_model> neurites("noddi", dwi, d, bingham_model(settings), settings);
+    return run(s, neurites, how, hooks_for(d));
+  }
   noddi_analysis neurites(dwi, d, settings);
   return run(s, neurites, how, hooks_for(d));
 }
@@ -108,7 +118,11 @@ std::vector<output_spec> list_all_outputs() {
   all.samples = 50;
   all.dot = true;
   all.noise = noddi::noise_model::rician;
-  return noddi::list_outputs(all);
+  std::vector<output_spec> list = noddi::list_outputs(all);
+  for (output_spec& of_bingham : voxel_model::list_outputs<bingham_model>(all))
+    if (std::none_of(list.begin(), list.end(), [&](const output_spec& o) { return o.name == of_bingham.name; }))
+      list.push_back(std::move(of_bingham));
+  return list;
 }
 
 }  // namespace

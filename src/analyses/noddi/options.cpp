@@ -13,17 +13,28 @@ noddi::settings noddi_request::settings() const {
   return s;
 }
 
+namespace {
+
+void check_model(const noddi_model_request& r, const given_options&) {
+  if (r.dot && r.distribution == noddi_distribution::bingham) option::refuse("--dot: expected --model watson with it");
+}
+
+}  // namespace
+
 const option_table<noddi_model_request>& noddi_model_options() {
   using T = noddi_model_request;
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .group("Model", {
+      {"model", &T::distribution, {{"watson", noddi_distribution::watson}, {"bingham", noddi_distribution::bingham}},
+       {.text = "distribution of directions: around a mean; bingham: also fanning out in a plane", .stored = always}},
       {"d-par", &T::d_par_mm2_per_s, range{1e-4, 4e-3},
        {.text = "diffusivity along neurites; for the cortex 0.0011, for fixed tissue 0.0006", .unit = "mm2/s", .stored = always}},
       {"d-iso", &T::d_iso_mm2_per_s, range{1e-4, 6e-3},
        {.text = "diffusivity of free water; for fixed tissue 0.002", .unit = "mm2/s", .stored = always}},
-      {"dot", &T::dot, {.text = "add a signal that diffusion does not attenuate, as in fixed tissue", .stored = always}}})
-    .include(&T::noise, noise_options());
+      {"dot", &T::dot, {.text = "add a signal that diffusion does not attenuate, as in fixed tissue; not with --model bingham", .stored = always}}})
+    .include(&T::noise, noise_options())
+    .check(check_model);
   // clang-format on
   return table;
 }

@@ -8,8 +8,12 @@
 
 namespace voxherd {
 
+/// Distribution of the directions of neurites.
+enum class noddi_distribution { watson, bingham };
+
 /// NODDI's model, for `voxherd noddi` and `voxherd cudimot`.
 struct noddi_model_request {
+  noddi_distribution distribution = noddi_distribution::watson;
   double d_par_mm2_per_s = 1.7e-3;
   double d_iso_mm2_per_s = 3.0e-3;
   bool dot = false;

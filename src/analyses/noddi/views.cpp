@@ -11,8 +11,11 @@ namespace {
 bids_json describe_noddi(const result_reader& r) {
   const nlohmann::json& c = r.configuration();
   bids_json m;
-  m["Description"] = "neurite orientation dispersion and density imaging, Watson distribution";
-  m["URL"] = "https://doi.org/10.1016/j.neuroimage.2012.03.072";  // Zhang 2012
+  const bool is_bingham = r.has("beta");
+  m["Description"] = fmt::format("neurite orientation dispersion and density imaging, {} distribution",
+                                 is_bingham ? "Bingham" : "Watson");
+  m["URL"] = is_bingham ? "https://doi.org/10.1016/j.neuroimage.2016.01.046"   // Tariq 2016
+                        : "https://doi.org/10.1016/j.neuroimage.2012.03.072";  // Zhang 2012
   m["Parameters"] = {{"dPar", c.value("d-par", 0.0)},
                      {"dIso", c.value("d-iso", 0.0)},
                      {"NoiseModel", c.value("noise", std::string("gaussian"))}};
@@ -41,7 +44,12 @@ export_plan plan_bids_noddi(const result_volumes& result, const bids_place& plac
                                                   {"od", "ODI", "ODI_SD"},
                                                   {"isovf", "FWF", "FWF_SD"},
                                                   {"kappa", "kappa", "kappa_SD"},
+                                                  {"beta", "beta", "beta_SD"},
+                                                  {"odp", "ODIp", "ODIp_SD"},
+                                                  {"ods", "ODIs", "ODIs_SD"},
+                                                  {"da", "DA", "DA_SD"},
                                                   {"s0", "S0", "S0_SD"}}) {
+    if (!result.has(map)) continue;
     plan.add_map(result, parameter, "", map, none);
     if (is_sampled) plan.add_map(result, parameter, "std", deviation, none);
   }
@@ -53,6 +61,10 @@ export_plan plan_bids_noddi(const result_volumes& result, const bids_place& plac
   plan.add_map(result, "direction", "", "direction",
                {{"Description", "mean direction of neurites; its sign is arbitrary"},
                 {"OrientationEncoding", direction_encoding("unit3vector")}});
+  if (result.has("fanning_direction"))
+    plan.add_map(result, "fanningdirection", "", "fanning_direction",
+                 {{"Description", "direction in which neurites fan out; its sign is arbitrary"},
+                  {"OrientationEncoding", direction_encoding("unit3vector")}});
   plan.add_map(result, "rmse", "", "residual", none);
   return plan.take();
 }

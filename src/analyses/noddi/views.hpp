@@ -16,8 +16,8 @@ void write_noddi_methods(methods_text& m);
 
 }  // namespace report
 
-/// The folder that cuDIMOT's Pipeline_NODDI_Watson.sh writes. Throws failure (bad_data) for a result of another
-/// analysis.
+/// The folder that cuDIMOT's Pipeline_NODDI_Watson.sh or Pipeline_NODDI_Bingham.sh writes. Throws failure (bad_data)
+/// for a result of another analysis.
 export_plan plan_cudimot_folder(const result_volumes& result);
 
 extern const export_kind cudimot_export, ukb_noddi_export;

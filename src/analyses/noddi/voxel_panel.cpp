@@ -1,3 +1,4 @@
+#include "kernels/noddi/bingham_model.hpp"
 #include "kernels/noddi/protocol.hpp"
 #include "src/analyses/common/orientation_panel.hpp"
 #include "src/analyses/noddi/views.hpp"
@@ -37,6 +38,11 @@ class noddi_panel final : public orientation_panel {
   }
 
   std::vector<double> predict(std::uint64_t item, const gradient_table& gradients) const override {
+    if (result_.has("beta"))
+      return predict_signals(
+          gradients, stored_settings(result_),
+          {value("S0", item), value("FWF", item), value("NDI", item), value("ODIs", item), value("beta_fraction", item),
+           first_direction(item), direction("fanning_direction", item)});
     return noddi::predict_signals(noddi::protocol(gradients, stored_settings(result_),
                                                   deviates() ? static_cast<int>(gradients.size()) : noddi::max_shells),
                                   {value("S0", item), value("FWF", item), value("NDI", item), value("ODI", item),

@@ -77,6 +77,31 @@ class Noddi(unittest.TestCase):
             run("noddi", *words, "--out", self.path("stopped.h5"), "--resume")
         self.expect_same(alone, read(self.path("stopped.h5")))
 
+    def test_any_number_of_ranks_gives_the_same_bytes_with_a_bingham_distribution(self):
+        words = [*self.series(), "--model", "bingham", "--samples", "4", "--burn-in", "20", "--batch", "16", "--threads", "1"]
+        alone = self.fit("alone.h5", words)
+        self.assertIn("samples/psi_samples", alone)
+        self.expect_same(alone, self.fit("two.h5", words, ranks=2))
+
+    def test_a_bingham_distribution_has_a_fan(self):
+        words = [*self.series(), "--model", "bingham"]
+        maps = {name.split("/")[-1]: values for name, values in self.fit("a.h5", words).items()}
+        self.assertEqual(set(maps), {"NDI", "FWF", "tf", "kappa", "beta", "beta_fraction", "ODI", "ODIs", "ODIp", "DA", "direction",
+                                     "fanning_direction", "S0", "residual", "status"})
+        inside = maps["S0"] > 0
+        kappa, beta = maps["kappa"][inside].astype(float), maps["beta"][inside].astype(float)
+        np.testing.assert_allclose(maps["ODIs"][inside], 2 / np.pi * np.arctan(1 / kappa), rtol=1e-4)
+        np.testing.assert_allclose(maps["ODIp"][inside], 2 / np.pi * np.arctan2(1, kappa - beta), rtol=1e-3)
+        np.testing.assert_allclose(maps["DA"][inside], 2 / np.pi * np.arctan2(beta, kappa - beta), atol=1e-3)
+        self.assertLess(np.abs((maps["direction"] * maps["fanning_direction"]).sum(-1)).max(), 1e-5)
+        watson = self.fit("watson.h5", self.series())
+        better = maps["residual"][inside] <= watson["maps/residual"][inside] * (1 + 1e-4)
+        self.assertGreater(better.mean(), 0.98)
+        self.assertIn("--dot: expected --model watson", self.fit("b.h5", words, "--dot", expect=2))
+        run("report", self.path("a.h5"), "--out", self.path("a.html"))
+        with open(self.path("a.html"), encoding="utf-8") as file:
+            self.assertIn("Tariq", file.read())
+
     def test_outputs_follow_the_options(self):
         words = self.series()
         plain = self.fit("plain.h5", words)
@@ -168,11 +193,17 @@ class Noddi(unittest.TestCase):
         self.assertAlmostEqual(means["weighted_by_tissue"], (ndi * tf).sum() / tf.sum(), places=5)
 
     def test_the_viewer_shows_signal_and_fit_of_a_voxel(self):
+        self.expect_shown()
+
+    def test_the_viewer_shows_the_fit_of_a_bingham_distribution(self):
+        self.expect_shown("--model", "bingham")
+
+    def expect_shown(self, *options):
         try:
             from view_jobs import Viewer
         except SystemExit:
             self.skipTest("voxherd was built without the viewer")
-        with h5py.File(self.result_of_series()) as file, Viewer(self.path("a.h5")) as viewer:
+        with h5py.File(self.result_of_series(*options)) as file, Viewer(self.path("a.h5")) as viewer:
             state = viewer.state()
             self.assertEqual(state["details"]["voxel"], "orientations")
             affine = file["image"].attrs["voxel_to_world"].reshape(4, 4)
@@ -186,8 +217,8 @@ class Noddi(unittest.TestCase):
                 self.assertAlmostEqual(residual / stored["residual"], 1, places=4)
                 self.assertAlmostEqual(shown["fibres"][0]["fraction"], stored["NDI"] * stored["tf"], places=5)
 
-    def result_of_series(self):
-        self.fit("a.h5", self.series())
+    def result_of_series(self, *options):
+        self.fit("a.h5", self.series(), *options)
         return self.path("a.h5")
 
     def test_cuDIMOTs_pipeline_is_replaced(self):

@@ -59,29 +59,112 @@ double noddi_signal(const noddi_parameters& p, double b_s_per_mm2, double x, dou
   return p.s0 * ((1 - p.dot) * ((1 - p.fwf) * tissue + p.fwf * std::exp(-b * p.d_iso)) + p.dot);
 }
 
-noddi_run::noddi_run(const device& d, const gradient_table& gradients, const noddi::settings& s,
-                     const std::vector<float>& rows, std::vector<std::uint64_t> voxels, bool deviates) {
-  const std::size_t count = rows.size() / (gradients.size() + (deviates ? 9 : 0));
+namespace {
+
+/// Runs an estimator for voxels 0, 1, ... if `voxels` is empty.
+template <class Outputs>
+std::vector<std::vector<float>> run_estimator(voxel_model::estimator<Outputs>& e, const typename Outputs::inputs& s,
+                                              std::size_t row_floats, const std::vector<float>& rows,
+                                              std::vector<std::uint64_t> voxels) {
+  const std::size_t count = rows.size() / row_floats;
   if (voxels.empty()) {
     voxels.resize(count);
     std::iota(voxels.begin(), voxels.end(), 0u);
   }
-  const auto widths = output_widths<noddi::noddi_outputs>(s);
-  const auto chosen = chosen_outputs<noddi::noddi_outputs>(s);
-  noddi::result_arrays arrays;
-  columns_.resize(arrays.count);
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
+  const auto widths = output_widths<Outputs>(s);
+  const auto chosen = chosen_outputs<Outputs>(s);
+  output_arrays<Outputs> arrays;
+  std::vector<std::vector<float>> columns(arrays.count);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!chosen[i]) continue;
-    columns_[i].resize(count * (widths[i] + 3) / 4 + 1);
-    arrays.array[i] = columns_[i].data();
+    columns[i].resize(count * (widths[i] + 3) / 4 + 1);
+    arrays.array[i] = columns[i].data();
   }
-  noddi::make_estimator(d, gradients, s, deviates)->run(count, voxels.data(), rows.data(), arrays);
+  e.run(count, voxels.data(), rows.data(), arrays);
+  return columns;
 }
 
-const std::vector<float>& noddi_run::operator[](const std::string& output) const {
-  for (std::size_t i = 0; i < columns_.size(); ++i)
-    if (noddi::noddi_outputs::table[i].name == output) return columns_[i];
+template <class Outputs>
+std::size_t find_column(const std::string& output) {
+  for (std::size_t i = 0; i < std::size(Outputs::table); ++i)
+    if (Outputs::table[i].name == output) return i;
   throw std::invalid_argument(output);
+}
+
+std::array<double, 3> cross(const std::array<double, 3>& a, const std::array<double, 3>& b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+
+}  // namespace
+
+bingham_run::bingham_run(const device& d, const gradient_table& gradients, const noddi::settings& s,
+                         const std::vector<float>& rows, bool deviates)
+    : columns_(run_estimator(*voxel_model::make_estimator(d, bingham_model(s), gradients, deviates, s), s,
+                             gradients.size() + (deviates ? 9 : 0), rows, {})) {}
+
+const std::vector<float>& bingham_run::operator[](const std::string& output) const {
+  return columns_[find_column<voxel_model::model_outputs<bingham_model>>(output)];
+}
+
+std::vector<bingham_parameters> draw_bingham_parameters(int count, unsigned seed) {
+  std::mt19937_64 engine(seed);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  std::vector<bingham_parameters> all;
+  for (const noddi_parameters& one : draw_parameters(count, seed + 1)) {
+    bingham_parameters p{one};
+    p.beta = uniform(engine) * p.kappa;
+    const std::array<double, 3> other{0.6, -0.48, 0.64}, side = cross(p.axis, other), up = cross(p.axis, side);
+    const double length = std::hypot(side[0], side[1], side[2]), turn = 2 * std::numbers::pi * uniform(engine);
+    for (std::size_t i = 0; i < 3; ++i) p.fan[i] = (side[i] * std::cos(turn) + up[i] * std::sin(turn)) / length;
+    all.push_back(p);
+  }
+  return all;
+}
+
+std::vector<float> draw_bingham_signals(const bingham_parameters& p, const gradient_table& gradients, double sigma,
+                                        unsigned seed) {
+  constexpr int heights = 200, turns = 64;
+  const std::array<double, 3> third = cross(p.axis, p.fan);
+  std::vector<std::array<double, 4>> directions;  // and their weights
+  double weights = 0, squares[3] = {};
+  for (int i = 0; i < heights; ++i)
+    for (int j = 0; j < turns; ++j) {
+      const double z = (i + 0.5) / heights, across = std::sqrt(1 - z * z),
+                   turn = 2 * std::numbers::pi * (j + 0.5) / turns;
+      const double x = across * std::cos(turn), y = across * std::sin(turn);
+      const double w = std::exp(p.kappa * (z * z - 1) + p.beta * x * x);
+      weights += w;
+      squares[0] += w * x * x, squares[1] += w * y * y, squares[2] += w * z * z;
+      std::array<double, 4> n{0, 0, 0, w};
+      for (std::size_t c = 0; c < 3; ++c) n[c] = x * p.fan[c] + y * third[c] + z * p.axis[c];
+      directions.push_back(n);
+    }
+  std::mt19937_64 engine(seed);
+  std::normal_distribution<double> noise(0, 1);
+  std::vector<float> row;
+  for (std::size_t k = 0; k < gradients.size(); ++k) {
+    const std::array<double, 3> g{gradients.x[k], gradients.y[k], gradients.z[k]};
+    const double b = gradients.b_s_per_mm2[k] * 1e-3;
+    const auto product = [&](const auto& n) { return g[0] * n[0] + g[1] * n[1] + g[2] * n[2]; };
+    double intra = 0, along = 0;
+    for (const auto& n : directions) intra += n[3] * std::exp(-b * p.d_par * product(n) * product(n)) / weights;
+    for (std::size_t c = 0; const auto& axis : {p.fan, third, p.axis})
+      along += squares[c++] / weights * product(axis) * product(axis);
+    const double extra = std::exp(-b * p.d_par * (1 - p.ndi * (1 - along)));
+    const double tissue = p.ndi * intra + (1 - p.ndi) * extra;
+    const double signal = p.s0 * ((1 - p.fwf) * tissue + p.fwf * std::exp(-b * p.d_iso));
+    row.push_back(static_cast<float>(std::hypot(signal + sigma * noise(engine), sigma * noise(engine))));
+  }
+  return row;
+}
+
+noddi_run::noddi_run(const device& d, const gradient_table& gradients, const noddi::settings& s,
+                     const std::vector<float>& rows, std::vector<std::uint64_t> voxels, bool deviates)
+    : columns_(run_estimator(*noddi::make_estimator(d, gradients, s, deviates), s,
+                             gradients.size() + (deviates ? 9 : 0), rows, std::move(voxels))) {}
+
+const std::vector<float>& noddi_run::operator[](const std::string& output) const {
+  return columns_[find_column<noddi::noddi_outputs>(output)];
 }
 
 gradient_table noddi_gradients(int directions, const std::vector<double>& shells_s_per_mm2) {
