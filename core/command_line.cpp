@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <sstream>
 
 namespace voxherd {
@@ -222,15 +223,38 @@ const command& find_command(std::span<const command* const> commands, const std:
                                                               : fmt::format("did you mean `{}`?", meant)));
 }
 
-const command* find_replaced(std::span<const command* const> commands, const std::string& program) {
+std::vector<replaced_name> list_replaced(const command& c) {
+  std::vector<replaced_name> list;
+  std::istringstream others(c.other_names);
+  for (std::string other; others >> other;) {
+    const std::size_t colon = std::min(other.find(':'), other.size());
+    list.push_back({other.substr(0, colon), other.substr(std::min(colon + 1, other.size()))});
+  }
+  return list;
+}
+
+namespace {
+
+/// Null for a program that the command does not replace. A version may follow the name.
+std::optional<replaced_name> find_name(const command& c, const std::string& program) {
   const std::string name = program.substr(program.rfind('/') + 1);
   const std::string without_version = name.substr(0, name.find_last_not_of("0123456789.") + 1);
-  for (const command* c : commands) {
-    std::istringstream others(c->other_names);
-    for (std::string other; others >> other;)
-      if (other == name || other == without_version) return c;
-  }
+  for (const replaced_name& other : list_replaced(c))
+    if (other.program == name || other.program == without_version) return other;
+  return std::nullopt;
+}
+
+}  // namespace
+
+const command* find_replaced(std::span<const command* const> commands, const std::string& program) {
+  for (const command* c : commands)
+    if (find_name(*c, program)) return c;
   return nullptr;
+}
+
+std::string implied_word(const command& c, const std::string& program) {
+  const auto found = find_name(c, program);
+  return found ? found->word : "";
 }
 
 given_options parse_command_line(const command& c, const std::vector<std::string>& words) {

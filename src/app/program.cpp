@@ -203,7 +203,10 @@ int run_program(int argc, char** argv, std::span<const command* const> commands,
   use_hdf5_without_file_locks();  // an environment variable: before MPI starts threads
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   const command* const replaced = argc > 0 ? find_replaced(commands, argv[0]) : nullptr;
-  if (replaced != nullptr) words.insert(words.begin(), replaced->name);
+  if (replaced != nullptr) {
+    if (const std::string word = implied_word(*replaced, argv[0]); !word.empty()) words.insert(words.begin(), word);
+    words.insert(words.begin(), replaced->name);
+  }
   if (!words.empty() && may_compute(commands, words.front())) show_only_own_gpu();
   session s(&argc, &argv);
   set_up_log(s, replaced != nullptr);

@@ -57,7 +57,7 @@ struct cudimot_request {
 
 void check_cudimot(const cudimot_request& r, const given_options& given) {
   if (given.has("out"))
-    option::refuse("cudimot: --out is not supported: the output is always SUBJECT_DIR.NODDI_Watson");
+    option::refuse("cudimot: --out is not supported: the output is always SUBJECT_DIR.NODDI_Watson, or _Bingham");
   if (r.sample_every > r.sampled_jumps)
     option::refuse(
         fmt::format("--sample-every {}: expected 1 to {}, the number of --jumps", r.sample_every, r.sampled_jumps));
@@ -88,21 +88,22 @@ const option_table<cudimot_request>& cudimot_options() {
   return table;
 }
 
-struct watson_files {
+struct cudimot_files {
   std::string out, dwi, mask, bvals, bvecs;
   bool is_started = false;
 };
 
-watson_files find_watson_files(const std::string& subject) {
-  fs::path folder = fs::absolute(subject).lexically_normal();
+cudimot_files find_cudimot_files(const cudimot_request& request) {
+  fs::path folder = fs::absolute(request.subject).lexically_normal();
   if (folder.filename().empty()) folder = folder.parent_path();  // "subject/" has an empty name
   const std::string name = folder.string();
   if (!fs::is_directory(folder))
     throw failure(exit_status::missing_input,
                   fmt::format("{}: no such folder; expected a folder with data, nodif_brain_mask, bvals and bvecs",
                               printable(name)));
-  watson_files f;
-  f.out = name + ".NODDI_Watson";
+  const bool is_bingham = request.model.distribution == noddi_distribution::bingham;
+  cudimot_files f;
+  f.out = name + (is_bingham ? ".NODDI_Bingham" : ".NODDI_Watson");
   f.dwi = require_file(find_only_image(name, "data"), name, "data.nii.gz or data.nii");
   f.mask = require_file(find_only_image(name, "nodif_brain_mask"), name, "nodif_brain_mask.nii.gz or .nii");
   f.bvals = require_file(find_text(name, "bvals"), name, "bvals or bvals.txt");
@@ -115,7 +116,7 @@ watson_files find_watson_files(const std::string& subject) {
   return f;
 }
 
-noddi_request make_noddi_request(const cudimot_request& request, const watson_files& f) {
+noddi_request make_noddi_request(const cudimot_request& request, const cudimot_files& f) {
   noddi_request n;
   n.series = {f.dwi, f.bvals, f.bvecs, f.mask, ""};
   n.model = request.model;
@@ -134,8 +135,8 @@ noddi_request make_noddi_request(const cudimot_request& request, const watson_fi
 
 exit_status run_cudimot(session& s, const cudimot_request& request) {
   log_no_difference(request.no_difference);
-  watson_files f;
-  s.on_root([&] { f = find_watson_files(request.subject); });
+  cudimot_files f;
+  s.on_root([&] { f = find_cudimot_files(request); });
   for (std::string* path : {&f.out, &f.dwi, &f.mask, &f.bvals, &f.bvecs}) s.broadcast(*path);
   s.broadcast(f.is_started);
   const run_listener listener = listen_as_part(request.run);
@@ -157,11 +158,11 @@ exit_status run_cudimot(session& s, const cudimot_request& request) {
 
 constexpr command make_cudimot_command() {
   command c = make_command<cudimot_options, run_cudimot>(
-      {"cudimot", "cuDIMOT's Pipeline_NODDI_Watson.sh: takes its flags, writes SUBJECT_DIR.NODDI_Watson",
+      {"cudimot", "cuDIMOT's Pipeline_NODDI_Watson.sh and ..._Bingham.sh: takes their flags, writes their folder",
        "voxherd cudimot subject --runMCMC"});
   c.translate = from_cudimot;
   c.notes = list_cudimot_flags;
-  c.other_names = "Pipeline_NODDI_Watson.sh";
+  c.other_names = "Pipeline_NODDI_Watson.sh Pipeline_NODDI_Bingham.sh:--model=bingham";
   return c;
 }
 

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -72,8 +71,7 @@ fs::path target_from(const fs::path& bin) {
 std::set<std::string> replaced_names(const shims_request& request) {
   std::set<std::string> names(request.names.begin(), request.names.end());
   for (const command* c : all_commands()) {
-    std::istringstream others(c->other_names);
-    for (std::string other; others >> other;) names.insert(other);
+    for (const replaced_name& other : list_replaced(*c)) names.insert(other.program);
   }
   return names;
 }

@@ -239,6 +239,33 @@ class Noddi(unittest.TestCase):
         missing = run("cudimot", self.path("nobody"), expect=66)
         self.assertIn("no such folder", missing.stderr)
 
+    def test_cuDIMOTs_pipeline_with_a_bingham_distribution_is_replaced(self):
+        self.series()
+        os.symlink(VOXHERD, self.path("Pipeline_NODDI_Bingham.sh"))
+        subprocess.run([self.path("Pipeline_NODDI_Bingham.sh"), self.path("subject"), "--runMCMC", "-b", "20", "-j", "30", "-s", "10",
+                        "--backend", "cpu"], check=True, capture_output=True)
+        out = self.path("subject.NODDI_Bingham")
+        names = set(os.listdir(out))
+        for name in ("mean_fintra", "mean_fiso", "mean_kappa", "mean_beta", "ODIp", "ODIs", "ODItot", "DA", "dyads1", "fanningDir", "fintra_samples",
+                     "fiso_samples", "kappa_samples", "beta_samples", "th_samples", "ph_samples", "psi_samples"):
+            self.assertIn(f"{name}.nii.gz", names)
+
+        def image(name):
+            return nibabel.load(os.path.join(out, f"{name}.nii.gz")).get_fdata()
+
+        th, ph, psi = image("th_samples"), image("ph_samples"), image("psi_samples")  # cuDIMOT's fan
+        fan = np.stack([-np.cos(psi) * np.sin(ph) - np.cos(th) * np.cos(ph) * np.sin(psi),
+                        np.cos(ph) * np.cos(psi) - np.cos(th) * np.sin(ph) * np.sin(psi), np.sin(th) * np.sin(psi)], -1)
+        inside = image("nodif_brain_mask") > 0
+        dyads = np.einsum("...si,...sj->...ij", fan, fan)[inside]
+        mean = np.linalg.eigh(dyads)[1][..., -1]
+        cosine = np.abs((mean * image("fanningDir")[inside]).sum(-1))
+        self.assertGreater(np.median(cosine), 0.9999)
+        run("export", os.path.join(out, "voxherd.h5"), "--to", "bids", "--subject", "1", self.path("bids"))
+        names = os.listdir(self.path("bids", "sub-1", "dwi"))
+        for parameter in ("icvf", "od", "odp", "ods", "da", "beta", "fanningdirection"):
+            self.assertIn(f"sub-1_model-noddi_param-{parameter}_dwimap.nii.gz", names)
+
     def test_without_sampling_the_pipeline_writes_the_best_fit(self):
         self.series()
         run("cudimot", self.path("subject"), "--backend", "cpu")
