@@ -17,11 +17,17 @@ namespace voxherd {
 template <class Model>
 class model_analysis final : public voxelwise_base<dwi_series> {
  public:
+  /// `more`: constants of the result besides those of the series.
   model_analysis(std::string name, dwi_series& dwi, const device& d, const Model& model,
-                 const voxel_model::settings& settings)
-      : voxelwise_base(std::move(name), dwi, d), model_(model), settings_(settings) {}
+                 const voxel_model::settings& settings, std::vector<constant> more = {})
+      : voxelwise_base(std::move(name), dwi, d), model_(model), settings_(settings), more_(std::move(more)) {}
 
   std::vector<output_spec> outputs() const override { return voxel_model::list_outputs<Model>(settings_); }
+  std::vector<constant> constants() const override {
+    std::vector<constant> list = voxelwise_base::constants();
+    list.insert(list.end(), more_.begin(), more_.end());
+    return list;
+  }
   std::size_t device_bytes_per_item() const override {
     return voxel_model::device_bytes_per_voxel<Model>(settings_, input_.measurements());
   }
@@ -34,6 +40,7 @@ class model_analysis final : public voxelwise_base<dwi_series> {
  private:
   Model model_;
   voxel_model::settings settings_;
+  std::vector<constant> more_;
 };
 
 /// Runs such an analysis over all ranks. A request has the parts `series`, `estimation` and `run`; `make_model` is

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "src/analyses/noddi/views.hpp"
+#include "src/export/connectome_text.hpp"
 #include "src/show/common_figures.hpp"
 #include "src/show/distribution.hpp"
 #include "src/show/pictures.hpp"
@@ -62,6 +63,44 @@ void add_means(result_draft& d) {
   d.out.sections.back().tables = {means, correlations};
 }
 
+/// Means of NDI and ODI in each of --regions, weighted by the tissue fraction (Parker 2021).
+void add_regions(result_draft& d) {
+  const constant* labels = d.result.find_constant("regions", "label");
+  if (labels == nullptr) return;
+  const std::vector<float> tf = d.read_map("tf"), maps[] = {d.read_map("NDI"), d.read_map("ODI")};
+  struct sums {
+    std::size_t voxels = 0;
+    double weights = 0, weighted[2] = {};
+  };
+  std::vector<bool> is_fitted(d.grid.voxel_count());
+  for (const std::uint64_t voxel : d.fitted) is_fitted[voxel] = true;
+  std::map<std::int32_t, sums> regions;
+  for (std::size_t i = 0; i < labels->values.size(); ++i) {
+    const std::uint64_t voxel = d.result.item_voxels()[i];
+    if (!(labels->values[i] > 0)) continue;
+    sums& region = regions[static_cast<std::int32_t>(labels->values[i])];
+    if (!is_fitted[voxel]) continue;
+    ++region.voxels;
+    region.weights += static_cast<double>(tf[voxel]);
+    for (int m = 0; m < 2; ++m)
+      region.weighted[m] += static_cast<double>(tf[voxel]) * static_cast<double>(maps[m][voxel]);
+  }
+  const region_name_list names = given_region_names(d.result);
+  table t{"Means weighted by the tissue fraction", {"region", "voxels", "NDI", "ODI"}, {}};
+  nlohmann::json& list = d.out.numbers["regions"] = nlohmann::json::array();
+  for (const auto& [label, region] : regions) {
+    const std::string name = list.size() < names.size() ? names[list.size()] : std::to_string(label);
+    list.push_back({{"label", label}, {"name", name}, {"voxels", region.voxels}});
+    t.rows.push_back({name, std::to_string(region.voxels)});
+    for (int m = 0; m < 2; ++m) {
+      const bool has_mean = region.weights > 0;
+      if (has_mean) list.back()[m == 0 ? "NDI" : "ODI"] = region.weighted[m] / region.weights;
+      t.rows.back().push_back(has_mean ? fmt::format("{:.3f}", region.weighted[m] / region.weights) : "");
+    }
+  }
+  d.add_section("Regions").tables.push_back(t);
+}
+
 void warn_about_free_water(result_draft& d) {
   if (!d.result.has("FWF")) return;
   std::size_t fluid = 0;
@@ -96,6 +135,7 @@ void write_noddi_chapter(result_draft& d) {
   add_histogram(d, "kappa");
   add_histogram(d, "residual");
   add_means(d);
+  add_regions(d);
   add_gradients(d);
 }
 

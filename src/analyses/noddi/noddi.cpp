@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/command.hpp"
 #include "kernels/noddi/bingham_model.hpp"
@@ -12,7 +13,11 @@
 #include "src/analyses/common/model_runner.hpp"
 #include "src/analyses/common/voxelwise.hpp"
 #include "src/analyses/noddi/options.hpp"
+#include "src/io/fingerprint.hpp"
+#include "src/io/input_file.hpp"
 #include "src/scan/dwi.hpp"
+#include "src/scan/label_image.hpp"
+#include "src/scan/region_names.hpp"
 #include "src/show/common_figures.hpp"
 
 namespace voxherd {
@@ -21,10 +26,15 @@ namespace {
 
 class noddi_analysis final : public voxelwise_base<dwi_series> {
  public:
-  noddi_analysis(dwi_series& dwi, const device& d, const noddi::settings& settings)
-      : voxelwise_base("noddi", dwi, d), settings_(settings) {}
+  noddi_analysis(dwi_series& dwi, const device& d, const noddi::settings& settings, std::vector<constant> more)
+      : voxelwise_base("noddi", dwi, d), settings_(settings), more_(std::move(more)) {}
 
   std::vector<output_spec> outputs() const override { return noddi::list_outputs(settings_); }
+  std::vector<constant> constants() const override {
+    std::vector<constant> list = voxelwise_base::constants();
+    list.insert(list.end(), more_.begin(), more_.end());
+    return list;
+  }
   std::size_t device_bytes_per_item() const override {
     return noddi::device_bytes_per_voxel(settings_, input_.measurements());
   }
@@ -36,7 +46,37 @@ class noddi_analysis final : public voxelwise_base<dwi_series> {
 
  private:
   noddi::settings settings_;
+  std::vector<constant> more_;
 };
+
+/// The label of each voxel of --regions. Their names become configuration, the files inputs. Collective.
+std::vector<constant> read_regions(const session& s, const noddi_request& request, const dwi_series& dwi,
+                                   run_settings& how) {
+  if (request.regions.empty()) return {};
+  std::vector<double> labels;
+  nlohmann::json names, files;
+  s.on_root([&] {
+    const label_image image = read_labels(request.regions, dwi.grid(), label_kind::labels);
+    std::set<std::int32_t> inside;
+    for (const std::uint64_t voxel : dwi.item_voxels()) {
+      labels.push_back(image.label[voxel]);
+      if (image.label[voxel] > 0) inside.insert(image.label[voxel]);
+    }
+    if (inside.empty())
+      throw failure(exit_status::bad_data,
+                    fmt::format("{}: none of its regions has a voxel in the mask", printable(request.regions)));
+    files["regions"] = fingerprint(request.regions);
+    if (request.region_names.empty()) return;
+    names = read_region_names(request.region_names, {inside.begin(), inside.end()});
+    files["region_names"] = fingerprint(request.region_names);
+  });
+  s.broadcast(labels);
+  s.broadcast(names);
+  s.broadcast(files);
+  if (!names.empty()) how.configuration["region-names"] = names;
+  how.provenance["inputs"].update(files);
+  return {{"label", {labels.size()}, labels, "1", "label of each item, 0 for none", "regions"}};
+}
 
 [[noreturn]] void refuse_series(const dwi_request& files, const std::string& why) {
   throw failure(exit_status::bad_data, fmt::format("{}: {}", files.bvals, why));
@@ -100,13 +140,14 @@ exit_status run_noddi(session& s, const noddi_request& request) {
   s.on_root([&] { check_series(request.model, settings, dwi.gradients(), request.series); });
   add_stored(noddi_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
+  const std::vector<constant> regions = read_regions(s, request, dwi, how);
 
   const device d = choose_device(s, on);  // CUDA has started meanwhile
   if (is_bingham) {
-    model_analysis<bingham_model> neurites("noddi", dwi, d, bingham_model(settings), settings);
+    model_analysis<bingham_model> neurites("noddi", dwi, d, bingham_model(settings), settings, regions);
     return run(s, neurites, how, hooks_for(d));
   }
-  noddi_analysis neurites(dwi, d, settings);
+  noddi_analysis neurites(dwi, d, settings, regions);
   return run(s, neurites, how, hooks_for(d));
 }
 

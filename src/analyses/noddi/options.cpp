@@ -44,6 +44,11 @@ const option_table<noddi_request>& noddi_options() {
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .include(&T::series, dwi_options())
+    .group("Input", {
+      {"regions", &T::regions, text_kind::file,
+       {"labels of regions: the report has their means weighted by tf, `export --to csv` quartiles"}},
+      {"region-names", &T::region_names, text_kind::file,
+       {.text = "names of the regions: one label and name per line", .needs = "regions"}}})
     .include(&T::model, noddi_model_options())
     .include(&T::sampling, sampling_options())
     .group("Sampling", {

@@ -25,6 +25,7 @@ const option_table<noddi_model_request>& noddi_model_options();
 /// `voxherd noddi`.
 struct noddi_request {
   dwi_request series;
+  std::string regions, region_names;  ///< files; "" for none
   noddi_model_request model;
   sampling_request sampling;
   noddi::dispersion_prior prior = noddi::dispersion_prior::odi;

@@ -192,6 +192,32 @@ class Noddi(unittest.TestCase):
         self.assertAlmostEqual(means["mean"], ndi.mean(), places=5)
         self.assertAlmostEqual(means["weighted_by_tissue"], (ndi * tf).sum() / tf.sum(), places=5)
 
+    def test_the_report_has_weighted_means_of_regions(self):
+        words = self.series()
+        image = nibabel.load(self.path("subject", "data.nii.gz"))
+        labels = np.zeros(image.shape[:3], np.uint8)
+        labels[:8], labels[12:] = 3, 7
+        nibabel.save(nibabel.Nifti1Image(labels, image.affine), self.path("regions.nii.gz"))
+        with open(self.path("names.txt"), "w", encoding="utf-8") as file:
+            file.write("3\tleft\n7\tright\n")
+        for model in ("watson", "bingham"):
+            options = "--model", model, "--regions", self.path("regions.nii.gz"), "--region-names", self.path("names.txt")
+            maps = self.fit(f"{model}.h5", words, *options)
+            run("report", self.path(f"{model}.h5"), "--out", self.path(f"{model}.html"))
+            with open(self.path(f"{model}.json"), encoding="utf-8") as file:
+                regions = json.load(file)["regions"]
+            self.assertEqual([region["name"] for region in regions], ["left", "right"])
+            for region in regions:
+                inside = (labels.T == region["label"]) & (maps["maps/S0"] > 0)
+                self.assertEqual(region["voxels"], inside.sum())
+                for name in ("NDI", "ODI"):
+                    values, tf = (maps[f"maps/{m}"][inside].astype(float) for m in (name, "tf"))
+                    self.assertAlmostEqual(region[name], (values * tf).sum() / tf.sum(), places=5)
+        run("export", self.path("watson.h5"), "--to", "csv", self.path("csv"))
+        labels[:] = 0
+        nibabel.save(nibabel.Nifti1Image(labels, image.affine), self.path("regions.nii.gz"))
+        self.fit("none.h5", words, "--regions", self.path("regions.nii.gz"), expect=65)
+
     def test_the_viewer_shows_signal_and_fit_of_a_voxel(self):
         self.expect_shown()
 
