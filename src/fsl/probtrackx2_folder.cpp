@@ -141,7 +141,7 @@ struct row_densities {
 
 template <class Value>
 void add_sparse_density(const result_volumes& result, const std::shared_ptr<row_densities>& all, std::size_t row,
-                        const std::string& name, const Value& value, export_plan& plan) {
+                        const std::string& name, Value value, export_plan& plan) {
   plan.images.push_back(map_image(result, "density", name + ".nii.gz"));
   plan.images.back().make = [all, row, value](const result_volumes& r, const volume_sink& sink) {
     sink(all->volume(row, r.grid().voxel_count(), value));
