@@ -6,6 +6,25 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
   target_compile_options(voxherd_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-psabi>)
 endif()
 
+# The fuzzers, which clang compiles, need no kernels.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT CMAKE_CROSSCOMPILING AND NOT VOXHERD_FUZZ)
+  include(CheckCXXSourceRuns)
+  list(GET VOXHERD_CPU_ARCH 0 level)
+  set(CMAKE_REQUIRED_FLAGS "-std=c++20 -O0 -march=${level}")
+  check_cxx_source_runs("#include <cstdint>
+    #include <experimental/simd>
+    int main() {
+      volatile std::int64_t stored = -(std::int64_t{1} << 57);
+      const std::experimental::native_simd<std::int64_t> lanes(stored);
+      return (lanes >> 52)[0] == -32 ? 0 : 1;
+    }" VOXHERD_SIMD_SHIFTS)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(NOT VOXHERD_SIMD_SHIFTS)
+    message(FATAL_ERROR "${CMAKE_CXX_COMPILER} with this standard library shifts signed SIMD numbers wrongly, and most results would be "
+      "wrong (clang 16 with libstdc++ 12 does); use g++")
+  endif()
+endif()
+
 set(VOXHERD_SANITIZE "" CACHE STRING "sanitizers, e.g. address,undefined")
 if(VOXHERD_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX,C>:-fsanitize=${VOXHERD_SANITIZE}> $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
