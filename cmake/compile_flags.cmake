@@ -7,7 +7,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
 endif()
 
 # The fuzzers, which clang compiles, need no kernels.
-if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NOT CMAKE_CROSSCOMPILING AND NOT VOXHERD_FUZZ)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang|LLVM" AND NOT CMAKE_CROSSCOMPILING AND NOT VOXHERD_FUZZ)
   include(CheckCXXSourceRuns)
   list(GET VOXHERD_CPU_ARCH 0 level)
   set(CMAKE_REQUIRED_FLAGS "-std=c++20 -O0 -march=${level}")

@@ -12,7 +12,7 @@
 ///   A = sum over even l and even m <= l of (2l+1) c_l(b d) N_lm Y_lm(g) <Y_lm(n)>,  c_l as in watson.hpp
 ///   Y_lm = Re (x + iy)^m R_lm(2 z^2 - 1),  R_lm: the Jacobi polynomial of degree (l-m)/2 to (m, -1/2), 1 at z = 1
 /// Means over n are integrals over z by quadrature, because those over the azimuth are Bessel functions I_(m/2). With
-/// beta = 0 all of them with m > 0 vanish: Watson. The saddlepoint approximation is wrong by up to 0.025.
+/// beta = 0 all of them with m > 0 vanish: Watson. A saddlepoint approximation of the signal is wrong by up to 0.025.
 namespace voxherd::noddi::bingham {
 
 /// Orders 0, 2, ... of the series: error below 1e-5 up to this b d_par.

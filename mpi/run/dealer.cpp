@@ -40,11 +40,17 @@ std::vector<int> holders_of_batches(std::span<const batch> plan, const std::vect
 
 dealer::dealer(std::vector<double> believed, std::span<const batch> plan, const std::vector<std::uint64_t>& pending,
                const std::vector<int>& holders)
-    : plan_(plan.begin(), plan.end()), workers_(believed.size()) {
+    : plan_(plan.begin(), plan.end()), holders_(holders), workers_(believed.size()) {
   for (std::size_t r = 0; r < believed.size(); ++r) workers_[r].believed = believed[r];
   for (const std::uint64_t number : pending) {
-    const int holder = holders.empty() ? held_items::none : holders[number];
-    (holder == held_items::none ? pending_ : workers_[static_cast<std::size_t>(holder)].held).push_back(number);
+    const int holder = holder_of(number);
+    if (holder == held_items::none) {
+      pending_.push_back(number);
+      continue;
+    }
+    worker& w = workers_[static_cast<std::size_t>(holder)];
+    w.held.push_back(number);
+    w.items_held += static_cast<double>(plan_[number].item_count);
   }
   for (std::size_t i = 0; i < pending_.size(); ++i) {
     items_pending_ += items_of(i);
@@ -54,7 +60,7 @@ dealer::dealer(std::vector<double> believed, std::span<const batch> plan, const 
 
 void dealer::stop() {
   pending_.clear();
-  for (worker& w : workers_) w.held.clear();
+  for (worker& w : workers_) w.held.clear(), w.items_held = 0;
 }
 
 void dealer::ask(int rank) { waiting_.push_back(rank); }
@@ -67,6 +73,7 @@ void dealer::done(int rank, std::uint64_t number, double now) {
   const auto items = static_cast<double>(plan_[number].item_count);
   w.items_unfinished -= items;
   w.changed_at = now;
+  if (holder_of(number) != held_items::none) return;  // copied, not computed: this tells nothing about its speed
   w.ends.push_back({now, items});
   if (w.ends.size() <= max_ends) return;
   w.measured_from = w.ends.front().at;
@@ -110,6 +117,7 @@ dealer::outlook dealer::look(double now) const {
       o.speed[r] = std::min(o.speed[r], w.items_unfinished / since);
       rest = std::max(0.0, rest - o.speed[r] * since);
     }
+    rest += w.items_held;
     o.rest.push_back(rest);
     o.all_speed += o.speed[r];
     o.all_rest += rest;
@@ -183,6 +191,7 @@ void dealer::answer_holders(double now, std::vector<answer>& list) {
     worker& w = workers_[static_cast<std::size_t>(rank)];
     if (w.held.empty()) return false;
     list.push_back({rank, w.held.front()});
+    w.items_held -= static_cast<double>(plan_[w.held.front()].item_count);
     grant(w, w.held.front(), now);
     w.held.pop_front();
     return true;

@@ -30,7 +30,7 @@ std::vector<int> holders_of_batches(std::span<const batch> plan, const std::vect
 /// from a rank that would finish it clearly later than the other ranks could finish everything that remains; that rank
 /// waits, since the others may prove slower than expected. A rank far slower than the mean gets small batches, from the
 /// end of the plan. The rank that would finish a batch first always gets it, so that no batch remains; a single rank
-/// gets all, in order. Batches that a rank holds go to this rank alone, before all others.
+/// gets all, in order, those that it holds first. Batches that a rank holds go to this rank alone, before all others.
 class dealer {
  public:
   /// `believed`: each rank's speed compared with the others' before it is measured, > 0. `pending`: numbers of the
@@ -55,6 +55,7 @@ class dealer {
   struct worker {
     double believed = 1;
     std::deque<std::uint64_t> held;  ///< pending batches that only this rank gets
+    double items_held = 0;
     std::deque<std::uint64_t> unfinished;
     double items_unfinished = 0;
     double changed_at = 0;     ///< when it received its first batch or last finished one
@@ -77,6 +78,7 @@ class dealer {
   std::optional<std::size_t> choose_unmeasured(int rank, const outlook& o) const;
   bool slow(int rank, const outlook& o) const;
   bool first_to_end(int rank, double items, const outlook& o) const;
+  int holder_of(std::uint64_t number) const { return holders_.empty() ? held_items::none : holders_[number]; }
   std::size_t first_within(double items) const;
   std::size_t smallest() const { return falling_ ? pending_.size() - 1 : 0; }
   double items_of(std::size_t place) const { return static_cast<double>(plan_[pending_[place]].item_count); }
@@ -87,6 +89,7 @@ class dealer {
   std::deque<std::uint64_t> pending_;  ///< that no rank holds
   double items_pending_ = 0;
   bool falling_ = true;  ///< no pending batch is larger than one before it
+  std::vector<int> holders_;
   std::vector<worker> workers_;
   std::vector<int> waiting_;
 };

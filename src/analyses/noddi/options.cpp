@@ -16,7 +16,7 @@ noddi::settings noddi_request::settings() const {
 namespace {
 
 void check_model(const noddi_model_request& r, const given_options&) {
-  if (r.dot && r.distribution == noddi_distribution::bingham) option::refuse("--dot: expected --model watson with it");
+  if (r.dot && r.distribution == noddi_distribution::bingham) option::refuse("--dot is only for --model watson");
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ const option_table<noddi_request>& noddi_options() {
     .include(&T::sampling, sampling_options())
     .group("Sampling", {
       {"prior", &T::prior, {{"odi", dispersion_prior::odi}, {"kappa", dispersion_prior::kappa}},
-       {.text = "dispersion that is uniform before the data are seen; kappa: as cuDIMOT, half of it below ODI 0.02", .stored = if_it_applies, .needs = "samples"}}})
+       {.text = "dispersion that is uniform before the data are seen; kappa: as cuDIMOT, half of it (bingham: three quarters) below ODI 0.02", .stored = if_it_applies, .needs = "samples"}}})
     .include(&T::run, run_options());
   // clang-format on
   return table;

@@ -42,7 +42,7 @@ class kept_lists {
   pointer keep(std::uint64_t item, List list) {
     auto kept = std::make_shared<const List>(std::move(list));
     const std::lock_guard lock(mutex_);
-    sizes_.emplace(item, list_size(*kept));
+    if (sizes_.emplace(item, list_size(*kept)).second) not_shared_.push_back(item);
     const std::uint64_t bytes = list_bytes(*kept);
     if (bytes_ + bytes <= max_bytes_ && lists_.emplace(item, kept).second) bytes_ += bytes;
     return kept;
@@ -65,8 +65,9 @@ class kept_lists {
   /// All ranks know the sizes of the lists that any of them drew, and which rank keeps them. Collective.
   void share(const session& s) {
     std::vector<drawn_list> own;
-    for (const auto& [item, entries] : sizes_)
-      own.push_back({item, entries, lists_.contains(item) ? s.rank() : held_items::none});
+    for (const std::uint64_t item : not_shared_)
+      own.push_back({item, sizes_.at(item), lists_.contains(item) ? s.rank() : held_items::none});
+    not_shared_.clear();
     for (const drawn_list& one : s.all_gather(own)) {
       sizes_.emplace(one.item, one.entries);
       if (one.holder != held_items::none) holders_.emplace(one.item, one.holder);
@@ -97,6 +98,7 @@ class kept_lists {
   std::uint64_t max_bytes_, bytes_ = 0;
   std::unordered_map<std::uint64_t, pointer> lists_;
   std::unordered_map<std::uint64_t, std::uint64_t> sizes_;
+  std::vector<std::uint64_t> not_shared_;  ///< items that this rank drew since share()
   std::unordered_map<std::uint64_t, int> holders_;
   mutable std::mutex mutex_;
 };

@@ -152,8 +152,8 @@ std::size_t matrix_items::device_bytes_per_item() const {
   return matrix_.cells() * (sizeof(std::uint32_t) + sizeof(std::uint64_t));
 }
 
-/// Few rows for a batch, so that ranks share the work evenly, but enough streamlines for a GPU. As far as possible
-/// those of complete groups, which one rank has drawn.
+/// Few rows for a batch, so that ranks share the work evenly, but enough streamlines for a GPU. Rounded to
+/// complete groups where possible, because one rank draws a group.
 std::uint64_t matrix_items::max_items_per_batch() const {
   constexpr std::uint64_t room = std::uint64_t{1} << 30, streamlines = std::uint64_t{1} << 20;
   const auto most = std::clamp<std::uint64_t>(room / std::max<std::size_t>(1, device_bytes_per_item()), 1,

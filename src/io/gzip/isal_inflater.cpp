@@ -18,7 +18,7 @@ const char* describe_error(int code) {
     case ISAL_INVALID_WRAPPER:
       return "not a gzip header";
     case ISAL_UNSUPPORTED_METHOD:
-      return "unknown compression method";
+      return "unknown compression method or header flags";
     case ISAL_INCORRECT_CHECKSUM:
       return "wrong checksum or length";
     default:

@@ -11,9 +11,9 @@ namespace {
 
 /// In the words of isal_inflater.cpp where that knows them too.
 const char* describe_error(std::string_view message) {
-  if (message.starts_with("invalid distance")) return "distance too far back";
+  if (message == "invalid distance too far back") return "distance too far back";
   if (message.starts_with("incorrect header")) return "not a gzip header";
-  if (message.starts_with("unknown")) return "unknown compression method";
+  if (message.starts_with("unknown")) return "unknown compression method or header flags";
   if (message.find("check") != message.npos || message.find("crc") != message.npos) return "wrong checksum or length";
   return "invalid block";
 }

@@ -97,7 +97,7 @@ class Noddi(unittest.TestCase):
         watson = self.fit("watson.h5", self.series())
         better = maps["residual"][inside] <= watson["maps/residual"][inside] * (1 + 1e-4)
         self.assertGreater(better.mean(), 0.98)
-        self.assertIn("--dot: expected --model watson", self.fit("b.h5", words, "--dot", expect=2))
+        self.assertIn("--dot is only for --model watson", self.fit("b.h5", words, "--dot", expect=2))
         run("report", self.path("a.h5"), "--out", self.path("a.html"))
         with open(self.path("a.html"), encoding="utf-8") as file:
             self.assertIn("Tariq", file.read())

@@ -30,7 +30,7 @@ TEST_F(NoddiCuda, AgreesWithTheCpuWithADot) {
   expect_agrees_with_cpu(gpu, s, 30);
 }
 
-/// Best fits to rounding; means of chains, which take other ways, within their standard deviations.
+/// Best fits agree to rounding; chains take different paths, so their means agree within standard deviations.
 TEST_F(NoddiCuda, ABinghamDistributionAgreesWithTheCpu) {
   const gradient_table g = noddi_gradients(30, {1000, 2000, 3000});
   std::vector<float> rows;
