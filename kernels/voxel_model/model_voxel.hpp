@@ -146,13 +146,13 @@ VOXHERD_FUNCTION inline void store(const model_run<Model>& run, const model_resu
   out.put_float(outputs::residual, item, static_cast<float>(r.residual));
 }
 
-/// Mean and standard deviation of `count` values of `change`, which gets the numbers of `row` where they are.
-template <class Change>
-VOXHERD_FUNCTION inline void summarise(const float* row, int count, const Change& change, double& mean, double& sd) {
+/// Mean and standard deviation of value(0), ..., value(count - 1).
+template <class Value>
+VOXHERD_FUNCTION inline void summarise(int count, const Value& value, double& mean, double& sd) {
   double sum = 0, squares = 0;
-  for (int s = 0; s < count; ++s) sum += change(row[s]);
+  for (int s = 0; s < count; ++s) sum += value(s);
   mean = sum / count;
-  for (int s = 0; s < count; ++s) squares += (change(row[s]) - mean) * (change(row[s]) - mean);
+  for (int s = 0; s < count; ++s) squares += (value(s) - mean) * (value(s) - mean);
   sd = count > 1 ? sqrt(squares / (count - 1)) : 0;
 }
 
@@ -183,19 +183,19 @@ VOXHERD_FUNCTION inline void store_derived(const model_run<Model>& run, std::siz
                                            std::size_t item, const output_arrays<model_outputs<Model>>& out) {
   constexpr int n = parameter_count<Model>;
   using outputs = model_outputs<Model>;
-  const auto value = [&](const float& first) {
+  const auto value = [&](int s) {
     float own[n], derived[outputs::derived_count];
-    for (int i = 0; i < n; ++i) own[i] = (&first)[i * run.samples];
+    for (int i = 0; i < n; ++i) own[i] = samples[i * run.samples + s];
     run.model.derive(own, derived);
     return derived[d];
   };
   double mean, sd;
-  summarise(samples, run.samples, value, mean, sd);
+  summarise(run.samples, value, mean, sd);
   out.put_float(outputs::first_derived + d, item, static_cast<float>(mean));
   out.put_float(outputs::first_derived_sd + d, item, static_cast<float>(sd));
-  const auto count = static_cast<std::size_t>(run.samples);
   if (float* const to = out.floats(outputs::first_derived_samples + d))
-    for (std::size_t s = 0; s < count; ++s) to[item * count + s] = value(samples[s]);
+    for (int s = 0; s < run.samples; ++s)
+      to[item * static_cast<std::size_t>(run.samples) + static_cast<std::size_t>(s)] = value(s);
 }
 
 /// Mean, standard deviation, samples and acceptance of the chain's parameter `p`.
@@ -217,7 +217,7 @@ VOXHERD_FUNCTION inline void store_chain(const model_run<Model>& run, int p, con
   }
   double mean, sd;
   summarise(
-      row, run.samples, [=](float value) { return is_tau ? 1 / sqrtf(value) : value; }, mean, sd);
+      run.samples, [=](int s) { return is_tau ? 1 / sqrtf(row[s]) : row[s]; }, mean, sd);
   out.put_float(is_tau ? outputs::sigma : i, item, static_cast<float>(mean));
   out.put_float(is_tau ? outputs::sigma_sd : outputs::first_sd + i, item, static_cast<float>(sd));
   if (is_tau) return;

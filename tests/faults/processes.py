@@ -81,8 +81,8 @@ class Job:
         return stuck
 
     def launcher_crashed(self):
-        """Whether a defect ended mpirun itself, and no rank: then it is the only process that reports a signal. SIGPIPE: it wrote
-        to a rank that had ended; for a rank that ends so mpirun returns 128 + 13."""
+        """Whether a defect ended mpirun itself, and no rank: then it is the only process that reports a signal. SIGPIPE: about one
+        in 40 if all processes are told to end; for a rank that ends so mpirun returns 128 + 13."""
         if not self.launched or -self.process.returncode not in CRASH_SIGNALS | {signal.SIGPIPE}:
             return False
         return set(re.findall(r":(\d+)\] \*\*\* Process received signal", self.output())) <= {str(self.process.pid)}

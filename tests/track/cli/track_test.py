@@ -242,18 +242,23 @@ class Ranks(TrackJobs):
         for number, (ranks, more) in enumerate(((2, ()), (3, ("--batch", 5)), (5, ("--schedule", "static", "--batch", 1))), 1):
             self.assertEqual(make(number, ranks, *more), one, f"{ranks} ranks {more}")
 
-    def test_the_rank_that_drew_the_pairs_of_a_group_writes_them(self):
-        def ranks_of_groups(step):
+    def test_the_rank_that_drew_rows_or_pairs_writes_them(self):
+        def ranks_of_items(step):
             with open(f"{trace}.{step}", encoding="utf-8") as file:
                 batches = sorted((int(row["batch"]), int(row["items"]), row["rank"]) for row in csv.DictReader(file))
             return [rank for _, items, rank in batches for _ in range(items)]
 
         trace = self.path("trace.csv")
-        self.make("out.h5", *self.all_options(), "--samples-per-seed", 20000, "--matrix3", self.path("3.h5"), "--target3", self.path("seeds.nii"),
+        self.make("pairs.h5", *self.all_options(), "--samples-per-seed", 20000, "--matrix3", self.path("3.h5"), "--target3", self.path("seeds.nii"),
                   "--trace", trace, ranks=3)
-        drew = ranks_of_groups("groups")
+        drew = ranks_of_items("groups")
         self.assertGreater(len(set(drew)), 1)
-        self.assertEqual(ranks_of_groups("pairs"), drew)
+        self.assertEqual(ranks_of_items("pairs"), drew)
+        self.make("rows.h5", *self.all_options(), "--samples-per-seed", 20000, "--matrix1", self.path("1.h5"), "--trace", trace, "--overwrite", ranks=3)
+        drew, wrote = ranks_of_items("groups"), ranks_of_items("matrix1")
+        self.assertGreater(len(set(drew)), 1)
+        seeds_per_group = -(-len(wrote) // len(drew))
+        self.assertEqual(wrote, [drew[seed // seeds_per_group] for seed in range(len(wrote))])
 
     @stores_from_the_start()
     def test_a_killed_job_resumes_to_the_same_bytes_and_keeps_its_finished_groups(self):
