@@ -18,57 +18,77 @@ namespace {
 using mask = std::vector<std::uint8_t>;  // (nz, ny, nx)
 using image_size = std::array<std::uint64_t, 3>;
 
-/// Calls visit(voxel) for the neighbours of a voxel that share a face with it.
+/// The voxels of an image and those that share a face with them. Looked up for millions of voxels: without divisions.
+class face_neighbours {
+ public:
+  explicit face_neighbours(const image_size& size)
+      : strides_{1, size[0], size[0] * size[1]}, faces_(size[0] * size[1] * size[2]) {
+    std::uint64_t v = 0;
+    for (std::uint64_t z = 0; z < size[2]; ++z)
+      for (std::uint64_t y = 0; y < size[1]; ++y)
+        for (std::uint64_t x = 0; x < size[0]; ++x, ++v)
+          faces_[v] = static_cast<std::uint8_t>(bits(0, x, size[0]) | bits(1, y, size[1]) | bits(2, z, size[2]));
+  }
+
+  template <class Visit>
+  void each(std::uint64_t voxel, const Visit& visit) const {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      if ((faces_[voxel] & bit(axis, 0)) != 0) visit(voxel - strides_[axis]);
+      if ((faces_[voxel] & bit(axis, 1)) != 0) visit(voxel + strides_[axis]);
+    }
+  }
+
+  bool is_at_side(std::uint64_t voxel) const { return faces_[voxel] != 0b111111; }
+
+ private:
+  static unsigned bit(std::size_t axis, unsigned side) { return 1u << (2 * axis + side); }
+  static unsigned bits(std::size_t axis, std::uint64_t at, std::uint64_t size) {
+    return (at > 0 ? bit(axis, 0) : 0) | (at + 1 < size ? bit(axis, 1) : 0);
+  }
+
+  std::array<std::uint64_t, 3> strides_;
+  std::vector<std::uint8_t> faces_;
+};
+
+/// Calls visit(voxel) for the part of `m` that is connected to a voxel by faces; it is removed from `m`.
 template <class Visit>
-void each_at_face(const image_size& size, std::uint64_t voxel, const Visit& visit) {
-  std::uint64_t stride = 1;
-  for (const std::uint64_t n : size) {
-    const std::uint64_t at = voxel / stride % n;
-    if (at > 0) visit(voxel - stride);
-    if (at + 1 < n) visit(voxel + stride);
-    stride *= n;
+void take_part(const face_neighbours& at_face, std::uint64_t first, mask& m, const Visit& visit) {
+  std::vector<std::uint64_t> front{first}, next;
+  m[first] = 0;
+  while (!front.empty()) {
+    next.clear();
+    for (const std::uint64_t v : front) {
+      visit(v);
+      at_face.each(v, [&](std::uint64_t beside) {
+        if (m[beside] == 0) return;
+        m[beside] = 0;
+        next.push_back(beside);
+      });
+    }
+    front.swap(next);
   }
 }
 
-bool is_at_side(const image_size& size, std::uint64_t voxel) {
-  int faces = 0;
-  each_at_face(size, voxel, [&](std::uint64_t) { ++faces; });
-  return faces < 6;
-}
-
-/// The part of `m` that is connected to a voxel by faces; it is removed from `m`.
-std::vector<std::uint64_t> take_part(const image_size& size, std::uint64_t first, mask& m) {
-  std::vector<std::uint64_t> part{first};
-  m[first] = 0;
-  for (std::size_t i = 0; i < part.size(); ++i)
-    each_at_face(size, part[i], [&](std::uint64_t v) {
-      if (m[v] == 0) return;
-      m[v] = 0;
-      part.push_back(v);
-    });
-  return part;
-}
-
-mask largest_part(const image_size& size, mask m) {
-  std::vector<std::uint64_t> largest;
+mask largest_part(const face_neighbours& at_face, mask m) {
+  std::vector<std::uint64_t> largest, part;
   for (std::uint64_t v = 0; v < m.size(); ++v) {
     if (m[v] == 0) continue;
-    std::vector<std::uint64_t> part = take_part(size, v, m);
-    if (part.size() > largest.size()) largest = std::move(part);
+    part.clear();
+    take_part(at_face, v, m, [&](std::uint64_t inside) { part.push_back(inside); });
+    if (part.size() > largest.size()) largest.swap(part);
   }
   for (const std::uint64_t v : largest) m[v] = 1;  // take_part() has emptied it
   return m;
 }
 
 /// Without the voxels that share a face with the outside: with what is connected to the sides of the image.
-mask without_rim(const image_size& size, const mask& inside) {
+mask without_rim(const face_neighbours& at_face, const mask& inside) {
   mask free(inside.size()), kept = inside;
   for (std::uint64_t v = 0; v < free.size(); ++v) free[v] = inside[v] == 0 ? 1 : 0;
-  for (std::uint64_t v = 0; v < free.size(); ++v) {
-    if (free[v] == 0 || !is_at_side(size, v)) continue;
-    for (const std::uint64_t outside : take_part(size, v, free))
-      each_at_face(size, outside, [&](std::uint64_t beside) { kept[beside] = 0; });
-  }
+  for (std::uint64_t v = 0; v < free.size(); ++v)
+    if (free[v] != 0 && at_face.is_at_side(v))
+      take_part(at_face, v, free,
+                [&](std::uint64_t outside) { at_face.each(outside, [&](std::uint64_t beside) { kept[beside] = 0; }); });
   return kept;
 }
 
@@ -77,11 +97,12 @@ std::vector<std::uint8_t> add_neighbours(const image_size& size, std::size_t axi
   std::uint64_t stride = 1;
   for (std::size_t a = 0; a < axis; ++a) stride *= size[a];
   std::vector<std::uint8_t> sum = m;
-  for (std::uint64_t v = 0; v < m.size(); ++v) {
-    const std::uint64_t at = v / stride % size[axis];
-    if (at > 0) sum[v] = static_cast<std::uint8_t>(sum[v] + m[v - stride]);
-    if (at + 1 < size[axis]) sum[v] = static_cast<std::uint8_t>(sum[v] + m[v + stride]);
-  }
+  const std::uint64_t line = stride * size[axis];
+  for (std::uint64_t first = 0; first < m.size(); first += line)
+    for (std::uint64_t v = first + stride; v < first + line; ++v) {
+      sum[v] = static_cast<std::uint8_t>(sum[v] + m[v - stride]);
+      sum[v - stride] = static_cast<std::uint8_t>(sum[v - stride] + m[v]);
+    }
   return sum;
 }
 
@@ -127,9 +148,9 @@ std::vector<float> measured_FA(const tensor_field::tensor_image& image, const st
 }
 
 std::vector<std::uint8_t> find_white_matter(const tensor_field::tensor_image& image, double min_FA) {
-  const mask candidates =
-      qualify(image, without_rim(image.size, image.inside), {min_FA, max_white_matter_MD_mm2_per_s});
-  return largest_part(image.size, without_bridges(image.size, candidates));
+  const face_neighbours at_face(image.size);
+  const mask candidates = qualify(image, without_rim(at_face, image.inside), {min_FA, max_white_matter_MD_mm2_per_s});
+  return largest_part(at_face, without_bridges(image.size, candidates));
 }
 
 std::vector<std::uint8_t> keep_white_matter(const tensor_field::tensor_image& image, double min_FA) {
