@@ -265,6 +265,7 @@ void expect_agrees_with_cpu(const device& d, const noddi::settings& s, int direc
   int far = 0;
   for (std::size_t i = 0; i < p.size(); ++i)
     for (const std::string name : {"NDI", "ODI", "FWF"}) {
+      EXPECT_GT(here[name][i], 0) << name;
       const double sd = s.samples > 0 ? static_cast<double>(there[name + "_SD"][i]) : 0.02;
       far += std::abs(static_cast<double>(here[name][i] - there[name][i])) > (s.samples > 0 ? 2 * sd + 0.01 : 1e-3);
     }

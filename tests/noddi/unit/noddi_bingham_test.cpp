@@ -256,4 +256,56 @@ TEST(NoddiBingham, MeansOfTheChainAreThoseOfTheSamples) {
   EXPECT_NEAR(at(run, "sigma", 0), 20, 5 * at(run, "sigma_SD", 0));
 }
 
+/// The exponent of the distribution as a matrix: kappa along the mean, beta along the fan.
+std::array<double, 9> exponent(const double (&p)[4], const voxel_model::frame<double>& f) {
+  const double kappa = noddi::kappa_of(p[bingham_model::odis]), beta = p[bingham_model::beta_fraction] * kappa;
+  std::array<double, 9> m{};
+  for (std::size_t i = 0; i < 9; ++i)
+    m[i] = kappa * f.axis[2][i / 3] * f.axis[2][i % 3] + beta * f.axis[0][i / 3] * f.axis[0][i % 3];
+  return m;
+}
+
+/// A distribution whose beta is not between 0 and kappa has another axis as mean or fan; a multiple of the unit matrix
+/// changes nothing.
+TEST(NoddiBingham, AxesAreNamedByTheirConcentrations) {
+  const voxel_model::frame<double> axes = voxel_model::make_frame({0.5, -0.3, 0.6}, {0.2, 0.9, -0.4});
+  for (const double beta_fraction : {-2.5, -0.3, 0.0, 0.7, 1.0, 1.4, 6.0}) {
+    double p[4] = {0.1, 0.5, noddi::odi_of(3), beta_fraction};
+    voxel_model::frame<double> f = axes;
+    const std::array<double, 9> before = exponent(p, f);
+    bingham_model::relabel(p, f);
+    const std::array<double, 9> after = exponent(p, f);
+    EXPECT_GE(p[bingham_model::beta_fraction], 0);
+    EXPECT_LE(p[bingham_model::beta_fraction], 1);
+    EXPECT_EQ(f.axis[2][0] == axes.axis[2][0], beta_fraction <= 1);
+    const double shift = after[0] - before[0];
+    for (std::size_t i = 0; i < 9; ++i)
+      EXPECT_NEAR(after[i] - before[i], i % 4 == 0 ? shift : 0, 1e-12) << beta_fraction;
+    double turn = 0;  // the determinant
+    for (std::size_t i = 0; i < 3; ++i)
+      turn += f.axis[0][i] *
+              (f.axis[1][(i + 1) % 3] * f.axis[2][(i + 2) % 3] - f.axis[1][(i + 2) % 3] * f.axis[2][(i + 1) % 3]);
+    EXPECT_NEAR(turn, 1, 1e-12);
+  }
+}
+
+/// The density of ODIs and beta_fraction is that of kappa and beta, which is uniform, times the determinant of their
+/// derivatives.
+TEST(NoddiBingham, ThePriorOfCuDimotIsUniformInKappaAndBeta) {
+  noddi::settings s;
+  s.prior = noddi::dispersion_prior::kappa;
+  const bingham_model model(s);
+  const auto density = [](double odis) {
+    constexpr double step = 1e-6;
+    const double slope = (noddi::kappa_of(odis + step) - noddi::kappa_of(odis - step)) / (2 * step);
+    return std::abs(slope) * noddi::kappa_of(odis);
+  };
+  const float origin[4] = {0.1f, 0.5f, 0.3f, 0.2f};
+  for (const double odis : {0.02, 0.1, 0.6, 0.95}) {
+    const float p[4] = {0.4f, 0.3f, static_cast<float>(odis), 0.9f};
+    EXPECT_NEAR(model.prior_energy(origin) - model.prior_energy(p), std::log2(density(odis) / density(0.3)), 2e-5);
+  }
+  EXPECT_EQ(bingham_model(noddi::settings{}).prior_energy(origin), 0);
+}
+
 }  // namespace
