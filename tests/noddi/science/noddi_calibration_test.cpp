@@ -75,8 +75,8 @@ TEST(NoddiCalibration, ThePriorOfCuDimotIsUniformInKappa) {
   EXPECT_NEAR(mean(by_kappa), weighted / weights, 0.15 * sd);
 }
 
-/// The same intervals with a Bingham distribution. The standard error of a share of 300 voxels is 0.017; of 1500 voxels,
-/// with twice as many jumps, the intervals contain 0.894 (NDI, FWF) to 0.912.
+/// The same intervals with a Bingham distribution. The standard error of a share of 300 voxels is 0.017; of 1500
+/// voxels, with twice as many jumps, the intervals contain 0.894 (NDI, FWF) to 0.912.
 TEST(NoddiCalibration, IntervalsOfABinghamDistributionContainTheTruthAsOftenAsTheySay) {
   constexpr std::size_t voxels = 300;
   const gradient_table g = noddi_gradients(30, {1000, 2000, 3000});
