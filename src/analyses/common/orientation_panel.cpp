@@ -5,11 +5,24 @@
 #include <numbers>
 
 #include "kernels/voxel_model/deviated_gradients.hpp"
-#include "src/analyses/common/input_images.hpp"
+#include "src/io/fingerprint.hpp"
 
 namespace voxherd::view {
 
 using nlohmann::json;
+
+namespace {
+
+/// An input of a result, on its grid; none if it no longer exists or has changed.
+std::vector<nifti_header> find_input_images(const result_reader& r, const char* name) {
+  const json inputs = r.provenance().value("inputs", json::object());
+  if (!inputs.contains(name) || !describe_change(inputs.at(name)).empty()) return {};
+  nifti_header h = read_nifti_header(inputs.at(name).at("path").get<std::string>());
+  if (h.grid.size != r.grid().size) return {};
+  return {h};
+}
+
+}  // namespace
 
 orientation_panel::orientation_panel(const result_reader& r, const report::grid_view& grid)
     : result_(r), grid_(grid), maps_(r), gradients_(report::stored_gradients(r)) {
