@@ -6,8 +6,7 @@
 
 #include "core/command.hpp"
 #include "mpi/result/named_output.hpp"
-#include "src/phantom/calibration_score.hpp"
-#include "src/phantom/detection_score.hpp"
+#include "src/phantom/fibre_scores.hpp"
 #include "src/phantom/network_score.hpp"
 #include "src/phantom/phantom_options.hpp"
 #include "src/phantom/score.hpp"

@@ -1,6 +1,6 @@
-#include "src/phantom/calibration_score.hpp"
-
 #include <gtest/gtest.h>
+
+#include "src/phantom/fibre_scores.hpp"
 
 namespace {
 

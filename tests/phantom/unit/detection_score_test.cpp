@@ -1,9 +1,9 @@
-#include "src/phantom/detection_score.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "src/phantom/fibre_scores.hpp"
 
 namespace {
 
