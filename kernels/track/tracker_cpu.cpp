@@ -196,7 +196,7 @@ class cpu_tracker final : public tracker {
         draw(job, own_queue{job.first});
         row.move_to(rows[i]);
       }
-#pragma omp critical(voxherd_track_sum)
+#pragma omp critical
       own.add_to(sums);
     }
     for (const sparse_rows& row : rows) append(row, out);
@@ -219,7 +219,7 @@ class cpu_tracker final : public tracker {
       std::vector<pair_entry> own;
       draw(own_job, portion_queue{next}, pair_sink{own, pair_rows(job.field)}, true);
       reduce_pairs(own);
-#pragma omp critical(voxherd_track_pairs)
+#pragma omp critical
       {
         counts.add_to(sums);
         out.insert(out.end(), own.begin(), own.end());
@@ -237,7 +237,7 @@ class cpu_tracker final : public tracker {
       track_job own_job = job;
       own_job.out = own.view();
       draw(own_job, portion_queue{next});
-#pragma omp critical(voxherd_track_sum)
+#pragma omp critical
       own.add_to(sums);
     }
   }

@@ -187,6 +187,12 @@ class Symbols(unittest.TestCase):
         computing = {name for name in kernels & others if not made_by_compiler.search(name)}
         self.assertEqual(computing, set())
 
+    def test_kernels_define_no_variables_that_processor_levels_would_share(self):
+        paths = [path for path, sources in compiled_objects().items() if sources[0].startswith("kernels/")]
+        listed = subprocess.run(["nm", "--extern-only", "--defined-only", *paths], capture_output=True, text=True, check=True, timeout=120)
+        self.assertIn(" T ", listed.stdout)
+        self.assertEqual(re.findall(r"^[0-9a-f]+ ([BCDGRS] .*)$", listed.stdout, re.MULTILINE), [])
+
     def test_only_mpi_comm_calls_mpi(self):
         self.assertEqual(self.sources_that_need(r"P?MPI_[A-Z]", ("mpi/comm/",)), set())
 
