@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """How well fibres and networks are found in phantoms whose geometry others wrote (docs/truth.md).
 
-    python3 bench/truth.py measure build/voxherd --geometry phantomas/examples --out FOLDER    # hours on two cores, minutes on a GPU
-    python3 bench/truth.py peers build/voxherd --geometry phantomas/examples --out FOLDER      # MRtrix3 and DIPY, same scoring
-    python3 bench/truth.py report FOLDER                                                      # tables of docs/truth.md
+    python3 bench/truth.py all build/voxherd --geometry phantomas/examples --fibercup fibercup --out FOLDER
+
+`all` is `measure` (voxherd: hours on two cores, minutes on a GPU), rankings of connect and other experiments, `peers` (MRtrix3
+and DIPY, same scoring) and `report` (tables of docs/truth.md); the words in quotes are also commands.
 
 `measure` needs only Python's standard library. `--geometry` is the folder `examples` of github.com/ecaruyer/phantomas. Results
 are FOLDER/truth-fibres.csv, truth-crossings.csv and truth-networks.csv: rows of the same tool, data and settings are replaced.
@@ -22,6 +23,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PAGE = os.path.join(ROOT, "docs", "truth.md")
 PROTOCOLS = {"DTI": ["--bvalues", "1200", "--directions", "32", "--b0", "2"],
              "HARDI": ["--bvalues", "3000", "--directions", "64", "--b0", "4"],
              "MS": ["--bvalues", "1000,2000,3000", "--directions", "30", "--b0", "6"]}
@@ -34,8 +36,9 @@ CROSSINGS = KEY + [str(a) for a in ANGLES] + ["machine", "date"]
 REPEAT = KEY + ["voxels", "median_degrees", "within10", "same_number", "mean_number", "machine", "date"]
 NETWORKS = KEY + ["true_pairs", "pairs", "valid", "invalid", "auc", "first_valid", "valid_share", "machine", "date"]
 WIDE = ["--model", "3", "--ratio-mean", "0.2", "--ratio-std", "0.1"]
-ONE_SHELL = {"default": [], "model 1, 2 fibres": ["--model", "1", "--fibres", "2"], "model 1": ["--model", "1"], "model 3, wide": WIDE}
-MODELS = {"DTI": ONE_SHELL, "HARDI": ONE_SHELL, "MS": {"default": [], "model 3": ["--model", "3"], "model 3, wide": WIDE}}
+ODDS = ["--fibre-odds", "5"]
+ONE_SHELL = {"default": [], "odds 5": ODDS, "model 1, 2 fibres": ["--model", "1", "--fibres", "2"], "model 1": ["--model", "1"], "model 3, wide": WIDE}
+MODELS = {"DTI": ONE_SHELL, "HARDI": ONE_SHELL, "MS": {"default": [], "odds 5": ODDS, "model 3": ["--model", "3"], "model 3, wide": WIDE}}
 ISBI, FANNING, FIBERCUP = "ISBI 2013", "3Dfanning_9bundles", "FiberCup"
 TINY = {"fiber_geometries": {"a": {"control_points": [-12, 0, 0, 12, 0, 0], "radius": 5},
                              "b": {"control_points": [0, -12, 0, 0, 12, 0], "radius": 5}}}
@@ -191,7 +194,7 @@ def measure(b):
             connect(b, folder, name, protocol, snr)
     for protocol, snr in (("HARDI", 30), ("HARDI", 10), ("MS", 20)):
         for settings, options in MODELS[protocol].items():
-            if settings in ("default", "model 3"):
+            if settings in ("default", "odds 5", "model 3"):
                 cross(b, protocol, snr, "voxherd ballstick", settings,
                       lambda folder: b.score(b.fit(folder, "truth/scored.nii.gz", options), folder, "--max-angle", "20"))
         if b.arguments.small:
@@ -207,10 +210,11 @@ def cross(b, protocol, snr, tool, settings, score):
 
 
 def track(b, folder, name, protocol, snr):
-    samples, out = b.fit(folder, "white_matter.nii.gz", []), b.path("track.h5")
-    b.compute("track", "--samples", samples, "--connectome", os.path.join(folder, "truth", "ends.nii.gz"), "--loop-check", "on",
-              "--samples-per-seed", "10" if b.arguments.small else "100", "--out", out)
-    b.networks.add(**key_of(name, protocol, snr, "voxherd track", "default, 100 per seed"), **b.score(out, folder))
+    for settings, options in (("default", []), ("no relevance prior", ["--no-ard"])):
+        samples, out = b.fit(folder, "white_matter.nii.gz", options), b.path("track.h5")
+        b.compute("track", "--samples", samples, "--connectome", os.path.join(folder, "truth", "ends.nii.gz"), "--loop-check", "on",
+                  "--samples-per-seed", "10" if b.arguments.small else "100", "--out", out)
+        b.networks.add(**key_of(name, protocol, snr, "voxherd track", f"{settings}, 100 per seed"), **b.score(out, folder))
 
 
 def connect(b, folder, name, protocol, snr):
@@ -219,6 +223,40 @@ def connect(b, folder, name, protocol, snr):
               "--out", out, "--gain")
     for matrix in ("cost", "mean_speed", "gain"):
         b.networks.add(**key_of(name, protocol, snr, "voxherd connect", f"by {matrix}"), **b.score(out, folder, "--matrix", matrix))
+
+
+def rank(b):
+    """truth-ranking.csv: connect's rankings on several truths."""
+    path, columns, lines = os.path.join(b.arguments.out, "truth-ranking.csv"), ["truth", "mask", "cost", "mean_speed", "gain"], {}
+    if os.path.exists(path):
+        lines = {(r["truth"], r["mask"]): list(r.values()) for r in read_table(path)}
+    at = lambda *names: os.path.join(b.arguments.geometry, *names)
+    isbi, masks = at("isbi_challenge_2013.txt"), {"white matter": "white_matter.nii.gz", "brain": "nodif_brain_mask.nii.gz"}
+    for title, geometry, name, snr, mask, options in (
+            ("ISBI 2013, DTI SNR 30", isbi, ISBI, 30, "white matter", []),
+            ("the same, --max-ratio 1000", isbi, ISBI, 30, "white matter", ["--max-ratio", "1000"]),
+            ("ISBI 2013, DTI SNR 10", isbi, ISBI, 10, "white matter", []),
+            ("ISBI 2013, DTI SNR 30", isbi, ISBI, 30, "brain", []),
+            ("3Dfanning_9bundles, DTI SNR 30", at("fanning", "3Dfanning_9bundles.txt"), FANNING, 30, "white matter", []),
+            ("30crossing_6bundles, DTI SNR 30", at("crossing", "30crossing_6bundles.txt"), "30crossing", 30, "white matter", [])):
+        folder, out = b.phantom(geometry, name, "DTI", snr), b.path("connect.h5")
+        b.compute("connect", *b.series(folder, masks[mask]), "--connectome", os.path.join(folder, "truth", "ends.nii.gz"),
+                  "--out", out, "--gain", *options)
+        scores = {matrix: b.score(out, folder, "--matrix", matrix) for matrix in columns[2:]}
+        lines[title, mask] = [title, mask] + [f"{s['auc']:.3f}, {s['first_valid']}" + (f" of {s['true_pairs']}" if matrix == "cost" else "")
+                                              for matrix, s in scores.items()]
+    write_table(path, columns, lines.values(), "python3 bench/truth.py all")
+
+
+def experiment(b):
+    """truth-models.csv, by bench/truth_experiments.sh."""
+    scores = os.path.abspath(os.path.join(b.arguments.out, "experiments"))
+    settings = {"VOXHERD": os.path.abspath(b.arguments.program), "OUT": scores, "WORK": b.path("experiments"),
+                "BACKEND": b.arguments.backend, "LIMIT": os.environ.get("LIMIT", "1000000")}
+    os.makedirs(settings["WORK"], exist_ok=True)
+    run_in = {**os.environ, **settings}
+    subprocess.run(["bash", os.path.join(ROOT, "bench", "truth_experiments.sh"), os.path.abspath(b.arguments.geometry)], env=run_in, check=True)
+    collect(scores, b.arguments.out)
 
 
 def peers(b):
@@ -301,8 +339,8 @@ def collect(folder, out):
         return (f"{100 * every['successes'] / every['voxels']:.1f}, {every['extra'] / every['voxels']:.2f}, "
                 f"{100 * two['successes'] / two['voxels']:.0f}")
 
-    write_table(os.path.join(out, "truth-models.csv"), ["data, ratio", "model 2", "model 3", "model 3, wide"],
-                [[ratio] + [cell(data, fit) for fit in ("m2", "m3", "m3wide")] for ratio, data in MIXTURES.items()],
+    write_table(os.path.join(out, "truth-models.csv"), ["data, ratio", "model 2", "odds 5", "model 3", "model 3, wide"],
+                [[ratio] + [cell(data, fit) for fit in ("m2", "odds5", "m3", "m3wide")] for ratio, data in MIXTURES.items()],
                 "bash bench/truth_experiments.sh; python3 bench/truth.py collect")
 
 
@@ -324,8 +362,12 @@ def report(folder, page):
     for name, make in TABLES.items():
         if f"bench/truth.py {name} -->" not in text:
             continue
+        try:
+            lines = make(folder)
+        except FileNotFoundError:
+            continue  # not measured
         place = re.compile(rf"(<!-- generated: bench/truth.py {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        text = place.sub(lambda m: m.group(1) + make(folder) + "\n" + m.group(2), text)
+        text = place.sub(lambda m: m.group(1) + lines + "\n" + m.group(2), text)
     with open(page, "w", encoding="utf-8") as file:
         file.write(text)
 
@@ -333,7 +375,7 @@ def report(folder, page):
 def main(words):
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     kinds = p.add_subparsers(dest="what", required=True)
-    for name, text in (("measure", "voxherd"), ("peers", "MRtrix3 and DIPY, where installed")):
+    for name, text in (("all", "everything"), ("measure", "voxherd"), ("peers", "MRtrix3 and DIPY, where installed")):
         k = kinds.add_parser(name, help=text)
         k.add_argument("program", help="path of voxherd")
         k.add_argument("--geometry", default="", help="folder examples of phantomas")
@@ -345,12 +387,13 @@ def main(words):
         k.add_argument("--snr", type=lambda t: [float(x) for x in t.split(",")], default=[30.0, 20.0, 10.0])
         k.add_argument("--protocols", type=lambda t: t.split(","), default=list(PROTOCOLS))
         k.add_argument("--small", action="store_true", help="a tiny phantom, in seconds")
+        k.add_argument("--page", default=PAGE, help="page whose tables `all` writes")
     k = kinds.add_parser("collect", help="the table of models, from the scores of bench/truth_experiments.sh")
     k.add_argument("folder")
     k.add_argument("out")
     k = kinds.add_parser("report", help="write the tables of a page")
     k.add_argument("folder")
-    k.add_argument("--page", default=os.path.join(ROOT, "docs", "truth.md"))
+    k.add_argument("--page", default=PAGE)
     arguments = p.parse_args(words)
     if arguments.what == "collect":
         return collect(arguments.folder, arguments.out)
@@ -360,10 +403,14 @@ def main(words):
         p.error("--geometry: expected the folder examples of phantomas, or give --small")
     b = bench(arguments)
     try:
-        (measure if arguments.what == "measure" else peers)(b)
+        for name, step in (("measure", measure), ("all", rank), ("all", experiment), ("peers", peers)):
+            if arguments.what in (name, "all"):
+                step(b)
     finally:
         if not arguments.work:
             shutil.rmtree(b.work)
+    if arguments.what == "all":
+        report(arguments.out, arguments.page)
 
 
 if __name__ == "__main__":

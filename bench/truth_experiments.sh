@@ -38,6 +38,12 @@ for m in 2 3; do scored hardi10 m${m}rice --model $m --noise rician; done
 for w in 0.7 0.8 0.9; do scored hardi10 m3rice.w$w --model 3 --noise rician --ard-weight $w; done
 for w in 1.2 1.5 2; do scored dti20 w$w --ard-weight $w; done
 scored dti20 m1f2rice --model 1 --fibres 2 --noise rician; scored dti20 m2rice --noise rician
+for d in dti30 dti20 dti10 hardi30 hardi20 hardi10 ms30 ms20 ms10; do for o in 3 5 7; do scored $d odds$o --fibre-odds $o; done
+  scored $d m3wide.odds5 --model 3 --ratio-mean 0.2 --ratio-std 0.1 --fibre-odds 5; scored $d m1.odds5 --model 1 --fibre-odds 5; scored $d rice.odds5 --noise rician --fibre-odds 5
+  for n in 2 3; do scored $d noard$n --no-ard --fibres $n; done; done
+for r in 0.00005 0.0004 0.0006; do for d in msr$r dtir$r h10r$r; do scored $d odds5 --fibre-odds 5; done; done
+for d in msrestricted dtirestricted h10restricted hrestricted; do scored $d odds5 --fibre-odds 5; done
+scored hardi10 odds1 --fibre-odds 1; scored hardi10 odds0 --fibre-odds 0
 # 4. Calibration of exact ball & stick: 8,000 voxels of one fibre
 for k in gaussian rician; do make one.$k hardi 30 --crossings 90 --fibres 1 --size 20x20x20 --noise $k; done
 f="nodif_brain_mask.nii.gz"
@@ -46,10 +52,12 @@ fit one.rician rice $f --model 1 --fibres 1 --noise rician; fit one.gaussian m2f
 fit one.rician m2f3rice $f --noise rician; fit one.rician rice.long $f --model 1 --fibres 1 --noise rician --burn-in 5000 --jumps 12500 --sample-every 250
 fit one.gaussian m1f3 $f --model 1; fit one.gaussian gauss.long $f --model 1 --fibres 1 --burn-in 5000 --jumps 12500 --sample-every 250
 # 6. Tracks
-for d in hardi10 hardi20 hardi30; do for m in 3; do late && continue
-  "$VOXHERD" ballstick --dwi $d/data.nii --bvals $d/bvals --bvecs $d/bvecs --mask $d/white_matter.nii.gz --model $m --out $d.wm$m.h5 --overwrite --backend $backend --quiet
-  "$VOXHERD" track --samples $d.wm$m.h5 --connectome $d/truth/ends.nii.gz --loop-check on --samples-per-seed 100 --out $d.track$m.h5 --overwrite --backend $backend --quiet
-  "$VOXHERD" phantom score $d.track$m.h5 --truth $d --json "$OUT/$d.track$m.json" --overwrite; done; done
+for seed in 1 2 3; do for d in hardi10 hardi30 ms20; do make $d.s$seed ${d%??} ${d: -2} --geometry $isbi --random-seed $seed
+  for m in "default" "m3 --model 3" "noard --no-ard" "noard2 --no-ard --fibres 2" "odds5 --fibre-odds 5" "odds1 --fibre-odds 1"; do late && continue
+  set -- $m; n=$d.s$seed.$1; shift; dir=$d.s$seed
+  "$VOXHERD" ballstick --dwi $dir/data.nii --bvals $dir/bvals --bvecs $dir/bvecs --mask $dir/white_matter.nii.gz "$@" --out wm.h5 --overwrite --backend $backend --quiet
+  "$VOXHERD" track --samples wm.h5 --connectome $dir/truth/ends.nii.gz --loop-check on --samples-per-seed 100 --out track.h5 --overwrite --backend $backend --quiet
+  "$VOXHERD" phantom score track.h5 --truth $dir --json "$OUT/$n.track.json" --overwrite; done; done; done
 # 7. Geodesics
 geo() { local d=$1 n=$2; shift 2; late && return
   "$VOXHERD" geodesic --dwi $d/data.nii --bvals $d/bvals --bvecs $d/bvecs --mask $d/white_matter.nii.gz --connectome $d/truth/ends.nii.gz \
@@ -59,5 +67,11 @@ geo dti30 default; geo dti30 streamline --form streamline
 geo dti30 phantomcfg --metric jeong --alpha 3 --smooth 1 --max-drift 0.05 --directions 256
 geo hardi30 finsler4 --form finsler4; geo hardi30 finsler4.two --form finsler4 --directions 256
 geo hardi30 finsler4.smooth --form finsler4 --smooth 0.7; geo hardi30 finsler4.drift --form finsler4 --max-drift 0.05; geo hardi30 finsler4.step --form finsler4 --step 0.5
-geo hardi30 streamline --form streamline
+geo hardi30 streamline --form streamline; geo hardi30 inverse --smooth 0 --directions 256
+geo hardi30 jeong --metric jeong --alpha 3 --smooth 1 --max-drift 0.05 --directions 256; geo hardi30 finsler4.1024 --form finsler4 --directions 1024
+for d in hardi30 hardi20 hardi10 dti30; do late && continue
+  "$VOXHERD" ballstick --dwi $d/data.nii --bvals $d/bvals --bvecs $d/bvecs --mask $d/white_matter.nii.gz --out $d.fibres.h5 --overwrite --backend $backend --quiet
+  for n in 256 1024; do "$VOXHERD" geodesic --tensor $d.fibres.h5 --mask $d/white_matter.nii.gz --connectome $d/truth/ends.nii.gz --seed-image $d/white_matter.nii.gz \
+    --smooth 0 --directions $n --out $d.geodesic.h5 --overwrite --backend $backend --quiet &&
+    "$VOXHERD" phantom score $d.geodesic.h5 --truth $d --json "$OUT/$d.geo.fibres$n.json" --overwrite; done; done
 nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null; echo "done: $SECONDS s"

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 
+SCORED = os.path.join("truth", "scored.nii.gz")
 THRESHOLDS = {"documented": "0.1", "best": "0.5"}  # of peaks: tckgen's cutoff; the best with the truth known
 
 
@@ -21,25 +22,32 @@ def write_fibres(folder, directions, fractions, affine):
             nibabel.save(nibabel.Nifti1Image(values.astype(np.float32), affine), os.path.join(folder, name + ".nii.gz"))
 
 
-def deconvolve(data, shells):
-    """fod.mif: one shell with the response of the 300 voxels of highest FA, several by dhollander's algorithm."""
+def respond(data, shells):
+    """Responses, next to the data: one shell with the 300 voxels of highest FA, several by dhollander's algorithm."""
+    mrtrix("mrconvert", "data.nii", "-fslgrad", "bvecs", "bvals", "dwi.mif", folder=data)
+    how = ["fa", "dwi.mif", "wm.txt", "-number", "300"] if shells == 1 else ["dhollander", "dwi.mif", "wm.txt", "gm.txt", "csf.txt"]
+    mrtrix("dwi2response", *how, "-mask", "nodif_brain_mask.nii.gz", folder=data)
+
+
+def deconvolve(data, shells, where, responses):
+    """fod.mif in the mask `where`. `responses`: folder of a phantom whose responses are used."""
     if os.path.exists(os.path.join(data, "fod.mif")):
         return
+    if not os.path.exists(os.path.join(responses, "wm.txt")):
+        respond(responses, shells)
     mrtrix("mrconvert", "data.nii", "-fslgrad", "bvecs", "bvals", "dwi.mif", folder=data)
-    mask = ["-mask", "nodif_brain_mask.nii.gz"]
-    if shells == 1:
-        mrtrix("dwi2response", "fa", "dwi.mif", "response.txt", "-number", "300", *mask, folder=data)
-        mrtrix("dwi2fod", "csd", "dwi.mif", "response.txt", "fod.mif", *mask, folder=data)
-    else:
-        mrtrix("dwi2response", "dhollander", "dwi.mif", "wm.txt", "gm.txt", "csf.txt", *mask, folder=data)
-        mrtrix("dwi2fod", "msmt_csd", "dwi.mif", "wm.txt", "fod.mif", "gm.txt", "gm.mif", "csf.txt", "csf.mif", *mask, folder=data)
+    of = lambda tissue: os.path.join(os.path.abspath(responses), tissue + ".txt")
+    how = ["csd", "dwi.mif", of("wm"), "fod.mif"]
+    if shells > 1:
+        how = ["msmt_csd", "dwi.mif", of("wm"), "fod.mif", of("gm"), "gm.mif", of("csf"), "csf.mif"]
+    mrtrix("dwi2fod", *how, "-mask", where, folder=data)
 
 
-def mrtrix_fibres(data, shells):
+def mrtrix_fibres(data, shells, where="nodif_brain_mask.nii.gz", responses=None):
     import nibabel
     import numpy as np
-    deconvolve(data, shells)
-    mrtrix("sh2peaks", "fod.mif", "peaks.nii", "-num", "4", "-mask", "truth/scored.nii.gz", folder=data)
+    deconvolve(data, shells, where, responses or data)
+    mrtrix("sh2peaks", "fod.mif", "peaks.nii", "-num", "4", "-mask", SCORED, folder=data)
     image = nibabel.load(os.path.join(data, "peaks.nii"))
     peaks = np.nan_to_num(image.get_fdata())
     peaks = peaks.reshape(peaks.shape[:3] + (4, 3)) * [-1, 1, 1]  # world axes; the voxel axes have x reversed
@@ -62,7 +70,7 @@ def dipy_fibres(data):
     chosen = (b < 50) | (b > b.max() - 50)  # the outer shell
     series, gtab = series[..., chosen], gradient_table(b[chosen], g[chosen])
     read = lambda name: nibabel.load(os.path.join(data, name)).get_fdata() > 0
-    scored, brain = read("truth/scored.nii.gz"), read("nodif_brain_mask.nii.gz")
+    scored, brain = read(SCORED), read("nodif_brain_mask.nii.gz")
     fa = np.nan_to_num(TensorModel(gtab).fit(series, brain).fa)
     best = fa >= np.sort(fa[brain])[-300]
     response, _ = response_from_mask_ssst(gtab, series, best)
@@ -119,7 +127,7 @@ def repeat(b, key_of, name):
             data = b.path(f"fibercup-{shell}-{acquisition}")
             os.makedirs(os.path.join(data, "truth"), exist_ok=True)
             nibabel.save(nibabel.load(os.path.join(source, f"acq-{acquisition}_b-{shell}.nii.gz")), os.path.join(data, "data.nii"))
-            for to in ("nodif_brain_mask.nii.gz", os.path.join("truth", "scored.nii.gz")):
+            for to in ("nodif_brain_mask.nii.gz", SCORED):
                 shutil.copy(mask, os.path.join(data, to))
             shutil.copy(os.path.join(source, f"bvals_{shell}"), os.path.join(data, "bvals"))
             shutil.copy(os.path.join(source, "bvecs_fsl"), os.path.join(data, "bvecs"))
@@ -142,6 +150,7 @@ def measure(b, cross, key_of):
         has_dipy = True
     except ImportError:
         has_dipy = False
+    complete = b.cases()[0][:2]
     for geometry, name, protocol, snr in b.cases():
         data = b.phantom(geometry, name, protocol, snr)
         if tools["dwi2fod"]:
@@ -161,5 +170,7 @@ def measure(b, cross, key_of):
             cross(b, protocol, snr, "DIPY csd", "relative threshold 0.5",
                   lambda data: b.score(dipy_fibres(data), data, "--max-angle", "20"))
         if tools["dwi2fod"]:
+            # Two bundles alone have no fluid, which dhollander's algorithm needs.
+            shells, responses = (3, b.phantom(*complete, protocol, snr)) if protocol == "MS" else (1, None)
             cross(b, protocol, snr, "MRtrix3", "threshold 0.1",
-                  lambda data: b.score(mrtrix_fibres(data, 3 if protocol == "MS" else 1), data, "--max-angle", "20", "--min-fraction", "0.1"))
+                  lambda data: b.score(mrtrix_fibres(data, shells, SCORED, responses), data, "--max-angle", "20", "--min-fraction", "0.1"))

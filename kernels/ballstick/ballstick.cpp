@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "kernels/ballstick/fibre_odds.hpp"
 #include "kernels/ballstick/sampler.hpp"
 
 namespace voxherd::ballstick {
@@ -34,6 +35,10 @@ posterior::shape posterior::parameters(const output_settings& in) {
   return {static_cast<std::uint64_t>(make_parameter_layout(in.chain).count)};
 }
 
+posterior::shape posterior::added_fibres(const output_settings& in) {
+  return {static_cast<std::uint64_t>(in.chain.fibres - 1)};
+}
+
 std::vector<output_spec> list_outputs(const output_settings& s) {
   std::vector<output_spec> specs = output_specs<posterior_outputs>(s);
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -51,12 +56,24 @@ std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table&
   if (s.fibres < 1 || s.fibres > max_fibres) throw std::invalid_argument("ballstick: fibres must be 1 to 4");
   if (s.sample_every < 1 || s.samples() < 1) throw std::invalid_argument("ballstick: no sample would be stored");
   if (s.adapt_every < 1) throw std::invalid_argument("ballstick: adapt_every must be at least 1");
-  return d.kind == backend::cuda ? make_cuda_estimator(gradients, s, gradient_deviation)
-                                 : make_cpu_estimator(d, gradients, s, gradient_deviation);
+  const auto make = [&](const settings& own) {
+    return d.kind == backend::cuda ? make_cuda_estimator(gradients, own, gradient_deviation)
+                                   : make_cpu_estimator(d, gradients, own, gradient_deviation);
+  };
+  return s.least_log_odds ? make_odds_estimator(s, make) : make(s);
 }
 
 std::size_t device_bytes_per_voxel(const settings& s, std::size_t measurements, bool gradient_deviation) {
-  const auto parameters = static_cast<std::size_t>(make_parameter_layout(s).count);
+  if (s.least_log_odds) {
+    std::size_t bytes = 0;
+    for (int fibres = 1; fibres <= s.fibres; ++fibres) {
+      settings own = settings_with_fibres(s, fibres);
+      own.least_log_odds = std::nullopt;
+      bytes += device_bytes_per_voxel(own, measurements, gradient_deviation);
+    }
+    return bytes;
+  }
+  const auto parameters = static_cast<std::size_t>(make_parameter_layout(s).rows());
   const auto samples = static_cast<std::size_t>(s.samples());
   const std::size_t results = output_bytes_per_item<posterior_outputs>({s, true});
   const std::size_t row = measurements + (gradient_deviation ? 9 : 0);

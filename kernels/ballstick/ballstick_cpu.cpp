@@ -21,7 +21,7 @@ class cpu_estimator final : public estimator {
         deviates_(gradient_deviation),
         table_(make_weighting_table(gradients, padded(gradients.size()))),
         chain_(chain_settings_of(s, gradients.size(), table_.max_weighting)),
-        summarise_(s) {
+        summarise_(s, gradients.size()) {
     for (const auto* column : {&table_.x, &table_.y, &table_.z, &table_.offset, &table_.weighting}) {
       for (std::size_t i = 0; i < column->size(); i += real::size())
         columns_.emplace_back(column->data() + i, lane::stdx::element_aligned);
@@ -32,7 +32,7 @@ class cpu_estimator final : public estimator {
     const std::size_t row_floats = gradients_.size() + (deviates_ ? 9 : 0);
     each_team_on_cpu(threads_, count, 4, [&] {
       const auto scratch = std::make_shared<cpu_scratch>(gradients_.size(), settings_.fibres,
-                                                         make_parameter_layout(settings_).count, settings_.samples());
+                                                         make_parameter_layout(settings_).rows(), settings_.samples());
       const auto fitter = std::shared_ptr(make_cpu_start_fitter(settings_, gradients_));
       return [=, this](std::size_t i) { estimate(i, voxels[i], rows + i * row_floats, *fitter, *scratch, out); };
     });

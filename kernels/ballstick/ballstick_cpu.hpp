@@ -29,11 +29,11 @@ struct cpu_measurements {
 struct cpu_scratch {
   using real = cpu_team<float>::real;
 
-  cpu_scratch(std::size_t measurements, int fibres, int parameters, int samples)
+  cpu_scratch(std::size_t measurements, int fibres, int rows, int samples)
       : slots(static_cast<int>((measurements + real::size() - 1) / real::size())),
         signals(static_cast<std::size_t>(slots)),
         arrays(static_cast<std::size_t>(slots * (4 + 2 * fibres))),
-        chain_samples(static_cast<std::size_t>(parameters * samples)) {}
+        chain_samples(static_cast<std::size_t>(rows * samples)) {}
 
   int slots;
   std::vector<real> signals;

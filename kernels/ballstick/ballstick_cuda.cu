@@ -34,7 +34,7 @@ struct summarise_each {
     out.put<"status">(i, status[i]);
     if (status[i] != 0) return summarise.clear(i, out);
     const auto sample_floats =
-        static_cast<std::size_t>(summarise.layout.count) * static_cast<std::size_t>(summarise.sample_count);
+        static_cast<std::size_t>(summarise.layout.rows()) * static_cast<std::size_t>(summarise.sample_count);
     summarise(samples + i * sample_floats, accepted + i * max_parameters, i, out);
   }
 };
@@ -47,7 +47,7 @@ class cuda_estimator final : public estimator {
         measurements_(gradients.size()),
         deviates_(gradient_deviation),
         shape_(shape_for(static_cast<int>(gradients.size()))),
-        summarise_(s),
+        summarise_(s, gradients.size()),
         results_(summarise_.widths) {
     const weighting_table table = make_weighting_table(gradients, static_cast<std::size_t>(shape_.padded()));
     chain_ = chain_settings_of(s, gradients.size(), table.max_weighting);
@@ -92,7 +92,7 @@ class cuda_estimator final : public estimator {
  private:
   std::size_t row_floats() const { return measurements_ + (deviates_ ? 9 : 0); }
   std::size_t sample_floats() const {
-    return static_cast<std::size_t>(layout_.count) * static_cast<std::size_t>(settings_.samples());
+    return static_cast<std::size_t>(layout_.rows()) * static_cast<std::size_t>(settings_.samples());
   }
 
   void reserve(std::size_t count, const result_arrays& out, result_arrays& results) {

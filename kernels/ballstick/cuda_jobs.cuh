@@ -27,7 +27,7 @@ struct chain_job {
   const float* starts;          ///< (count, max_parameters)
   const std::uint8_t* status;   ///< (count)
   const std::uint64_t* voxels;  ///< (count)
-  float* samples;               ///< (count, parameter, sample)
+  float* samples;               ///< (count, row, sample)
   float* acceptance;            ///< (count, max_parameters)
 };
 

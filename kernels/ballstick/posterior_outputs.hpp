@@ -19,6 +19,8 @@ using shape = std::vector<std::uint64_t>;
 shape samples(const output_settings& in);
 shape parameters(const output_settings& in);
 inline bool has_samples(const output_settings& in) { return in.all_samples; }
+inline bool has_odds(const output_settings& in) { return in.chain.least_log_odds.has_value(); }
+shape added_fibres(const output_settings& in);
 template <int K>
 bool has_fibre(const output_settings& in) {
   return K < in.chain.fibres;
@@ -76,6 +78,10 @@ constexpr entry others[] = {
     {"f0", real, 0, "1", "posterior samples of the unattenuated volume fraction", samples_of<&L::f0>},
     {"mean_tau", real, 1, "1/signal^2", "posterior mean of the noise precision", map_of<&L::tau>},
     {"tau", real, 0, "1/signal^2", "posterior samples of the noise precision", samples_of<&L::tau>},
+    {"log_likelihood", real, 1, "1", "mean of the samples' log likelihood, without terms that only the data determine",
+     {.layout = output_layout::volume, .when = has_odds}},
+    {"log_odds", real, 0, "1", "log_likelihood gained by a second, third, ... fibre",
+     {.layout = output_layout::volume, .shape = added_fibres, .when = has_odds}},
     {"acceptance", real, 0, "1", "fraction of accepted jumps of ", {.layout = output_layout::volume, .shape = parameters}},
     {"status", element_type::uint8, 1, "code", "0 fitted; other codes: reason why not (docs/commands/README.md)", map},
 };

@@ -56,7 +56,7 @@ class sampler {
     team_.sync();
   }
 
-  /// Runs the complete chain of the voxel with this index in the image. `samples`: (parameter, sample); `acceptance`:
+  /// Runs the complete chain of the voxel with this index in the image. `samples`: (row, sample); `acceptance`:
   /// each parameter's share of accepted jumps. `store`: whether to store results (the last teams of a grid may have no
   /// voxel).
   VOXHERD_FUNCTION void run(std::uint64_t voxel, float* samples, float* acceptance, bool store) {
@@ -86,9 +86,10 @@ class sampler {
     return accepted;
   }
 
-  /// Column `sample` of (parameter, sample).
+  /// Column `sample` of (row, sample).
   VOXHERD_FUNCTION void store_sample(float* column) const {
     const int stride = settings_.lengths.sampled_jumps / settings_.lengths.sample_every;
+    column[layout_.count * stride] = static_cast<float>(noise_.sum);
     column[layout_.s0 * stride] = s0_;
     column[layout_.d * stride] = d_;
     if (layout_.d_std >= 0) column[layout_.d_std * stride] = d_std_;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "kernels/portable/function.hpp"
 #include "kernels/voxel_model/chain_lengths.hpp"
@@ -37,6 +38,8 @@ struct settings {
   int sample_every = 25;
   int adapt_every = 40;
   std::uint64_t seed = 8665904;
+  /// Instead of the relevance prior: a voxel has one more fibre if that raises the mean of the log likelihood by this.
+  std::optional<float> least_log_odds = std::nullopt;
   float ratio_mean = 0.13f;  ///< prior of R, zeppelin model
   float ratio_std = 0.03f;
 
@@ -79,8 +82,9 @@ struct parameter_layout {
   int tau = -1;
   int first_fibre = 2;  ///< then th, ph, f of each fibre
   int f0 = -1;
-  int count = 0;
+  int count = 0;  ///< also the row of the samples, after those of the parameters, that has the noise's `sum`
 
+  VOXHERD_FUNCTION constexpr int rows() const { return count + 1; }
   VOXHERD_FUNCTION constexpr int th(int k) const { return first_fibre + 3 * k; }
   VOXHERD_FUNCTION constexpr int ph(int k) const { return first_fibre + 3 * k + 1; }
   VOXHERD_FUNCTION constexpr int f(int k) const { return first_fibre + 3 * k + 2; }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 #include "kernels/ballstick/posterior_outputs.hpp"
 #include "kernels/portable/lane_math.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
@@ -14,13 +16,16 @@ struct chain_summary {
   int sample_count;
   std::array<std::size_t, result_arrays::count> widths;  ///< bytes per voxel of each output
 
-  explicit chain_summary(const settings& s)
+  float measurements;
+
+  chain_summary(const settings& s, std::size_t K)
       : layout(make_parameter_layout(s)),
         fibres(s.fibres),
         sample_count(s.samples()),
-        widths(output_widths<posterior_outputs>({s, true})) {}
+        widths(output_widths<posterior_outputs>({s, true})),
+        measurements(static_cast<float>(K)) {}
 
-  /// `samples`: (parameter, sample); `accepted`: (parameter). Writes row `item` of every output.
+  /// `samples`: (row, sample); `accepted`: (parameter). Writes row `item` of every output.
   VOXHERD_FUNCTION void operator()(const float* samples, const float* accepted, std::size_t item,
                                    const result_arrays& out) const {
     int order[max_fibres];
@@ -43,6 +48,7 @@ struct chain_summary {
       copy(out, of_fibre(k, place<"f1">()), item, samples + layout.f(source) * sample_count);
     }
     out.put<"mean_fsum">(item, sum);
+    if (out.values<"log_likelihood">() != nullptr) out.put<"log_likelihood">(item, log_likelihood(samples));
     put_acceptance(accepted, order, item, out);
   }
 
@@ -65,6 +71,17 @@ struct chain_summary {
     double sum = 0;
     for (int s = 0; s < sample_count; ++s) sum += row[s];
     return static_cast<float>(sum / sample_count);
+  }
+
+  /// Without terms that are the same for all parameters; see noise.hpp.
+  VOXHERD_FUNCTION float log_likelihood(const float* samples) const {
+    const float* const sums = samples + layout.count * sample_count;
+    double total = 0;
+    for (int s = 0; s < sample_count; ++s)
+      total += layout.tau < 0
+                   ? -0.5 * measurements * std::log(static_cast<double>(sums[s]))
+                   : measurements * std::log(static_cast<double>(samples[layout.tau * sample_count + s])) - sums[s];
+    return static_cast<float>(total / sample_count);
   }
 
   VOXHERD_FUNCTION void sort_fibres(const float* samples, int* order, float* fraction) const {

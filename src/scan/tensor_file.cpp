@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/failure.hpp"
@@ -17,6 +18,45 @@ namespace voxherd {
 
 namespace {
 
+constexpr float fibre_diffusivity_mm2_per_s = 1.7e-3f;
+constexpr float across_fibres = 0.1f;  ///< added in all directions, as a part of that along fibres
+
+/// Adds the share of fibre k, f v v^T and f, summed over samples, of `sums.size()` items from `first` on.
+void add_dyads(const result_reader& result, int k, std::uint64_t first, std::vector<std::array<float, 7>>& sums) {
+  const auto read = [&](const char* name) {
+    return result.read_items(fmt::format("{}{}", name, k), first, sums.size());
+  };
+  const std::vector<float> f = read("f"), polar = read("th"), azimuth = read("ph");
+  const std::size_t samples = f.size() / sums.size();
+#pragma omp parallel for
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    for (std::size_t at = i * samples; at < (i + 1) * samples; ++at) {
+      const float across = std::sin(polar[at]);
+      const float x = across * std::cos(azimuth[at]), y = across * std::sin(azimuth[at]), z = std::cos(polar[at]);
+      const float terms[7] = {x * x, x * y, x * z, y * y, y * z, z * z, 1};
+      for (std::size_t n = 0; n < 7; ++n) sums[i][n] += f[at] * terms[n];
+    }
+}
+
+/// Tensors that are long along the fibres of a result of `voxherd ballstick`: its samples' mean of v v^T, weighted with
+/// f. Where the directions are uncertain, they are round. Returns a map as `tensor` of `voxherd tensor`.
+std::vector<float> tensors_of_fibres(const result_reader& result) {
+  constexpr std::uint64_t items_at_once = 16384;
+  const auto& voxels = result.item_voxels();
+  std::vector<float> tensors(6 * result.grid().voxel_count(), 0.0f);
+  for (std::uint64_t first = 0; first < voxels.size(); first += items_at_once) {
+    std::vector<std::array<float, 7>> sums(std::min(items_at_once, voxels.size() - first));
+    for (int k = 1; result.has(fmt::format("th{}", k)); ++k) add_dyads(result, k, first, sums);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      if (!(sums[i][6] > 0)) continue;  // not fitted
+      float* d = tensors.data() + 6 * voxels[first + i];
+      for (std::size_t n = 0; n < 6; ++n) d[n] = fibre_diffusivity_mm2_per_s * sums[i][n] / sums[i][6];
+      for (const std::size_t diagonal : {0u, 3u, 5u}) d[diagonal] += across_fibres * fibre_diffusivity_mm2_per_s;
+    }
+  }
+  return tensors;
+}
+
 tensor_volume from_result(const std::string& path) {
   const result_reader result(path);
   if (!result.complete())
@@ -26,6 +66,12 @@ tensor_volume from_result(const std::string& path) {
   v.grid = result.grid();
   const auto& inputs = result.provenance().value("inputs", nlohmann::json::object());
   v.geometry = inputs.value("image", nlohmann::json());
+  if (result.has("th1")) {
+    spdlog::info("{}: tensors of its fibres, {} mm2/s along and a tenth of it across them", printable(path),
+                 fibre_diffusivity_mm2_per_s);
+    v.tensor = tensors_of_fibres(result);
+    return v;
+  }
   v.tensor = result.read_map("tensor");
   if (result.output("tensor").shape != std::vector<std::uint64_t>{6})
     throw failure(exit_status::bad_data,

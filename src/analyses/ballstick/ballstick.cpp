@@ -69,17 +69,15 @@ std::size_t count_shells(const gradient_table& gradients) {
 /// fitted by false fibres.
 void advise_model(const ballstick::settings& settings, const gradient_table& gradients) {
   using ballstick::diffusion_model;
-  if (settings.model == diffusion_model::mono_exponential && settings.fibres > 2)
+  if (settings.model == diffusion_model::mono_exponential && settings.fibres > 2 && !settings.least_log_odds)
     spdlog::info(
         "--model 1 with {} fibres finds false fibres where slow tissue shares a voxel; for fibres use --model 2, for "
-        "maps "
-        "of d --fibres 2",
+        "maps of d --fibres 2",
         settings.fibres);
-  if (settings.model == diffusion_model::gamma && settings.fibres > 1)
+  if (settings.fibres > 1 && !settings.least_log_odds)
     spdlog::info(
-        "for directions and numbers of fibres consider --model 3 --ratio-mean 0.2 --ratio-std 0.1, which found them "
-        "more "
-        "often than model 2 in most phantoms");
+        "for maps and numbers of fibres consider --fibre-odds 5, which found the right number more often in phantoms, "
+        "in about twice the time");
   if (settings.model == diffusion_model::gamma && count_shells(gradients) <= 1)
     spdlog::warn(
         "the series has one shell, which does not determine both d and d_std of model 2: their maps will be noisy, "

@@ -12,7 +12,11 @@ using ballstick::relevance_prior;
 
 constexpr double max_jumps = 10'000'000;
 
-void check_model(const ballstick_model_request& r, const given_options&) {
+void check_model(const ballstick_model_request& r, const given_options& given) {
+  if (r.least_log_odds) {
+    if (r.fibres < 2) option::refuse("--fibre-odds: expected --fibres of 2 or more");
+    option::refuse_given(given, "ard-weight", "with --fibre-odds, which replaces the relevance prior");
+  }
   if (r.sample_every > r.sampled_jumps)
     option::refuse(
         fmt::format("--sample-every {}: expected 1 to {}, the number of --jumps", r.sample_every, r.sampled_jumps));
@@ -34,6 +38,7 @@ ballstick::settings ballstick_model_request::settings() const {
                 : all_relevance ? relevance_prior::all
                                 : relevance_prior::all_but_first;
   s.relevance_weight = static_cast<float>(relevance_weight);
+  if (least_log_odds) s.least_log_odds = static_cast<float>(*least_log_odds);
   s.unattenuated = unattenuated;
   s.unattenuated_relevance = unattenuated_relevance;
   s.ratio_mean = static_cast<float>(ratio_mean);
@@ -55,6 +60,8 @@ const option_table<ballstick_model_request>& ballstick_model_options() {
        {.text = "weight of the relevance prior, which removes fibres that the data do not support (automatic relevance determination)", .stored = always, .paper = true}},
       {"no-ard", &T::no_relevance, {.text = "no relevance prior: also keep fibres that the data do not support", .stored = always}},
       {"all-ard", &T::all_relevance, {.text = "let the relevance prior remove the first fibre too", .stored = always}},
+      {"fibre-odds", &T::least_log_odds, range{-1000, 1000},
+       {.text = "choose the number of fibres by sampling with each instead of by the relevance prior: one more where it raises the mean log likelihood by this; 5 suits most data", .standard = "the relevance prior", .stored = always}},
       {"f0", &T::unattenuated, {.text = "add a signal that diffusion does not attenuate", .stored = always}},
       {"f0-ard", &T::unattenuated_relevance,
        {.text = "let the relevance prior remove that signal where the data do not support it", .stored = always, .needs = "f0"}},
@@ -72,7 +79,7 @@ const option_table<ballstick_model_request>& ballstick_model_options() {
       {"random-seed", &T::seed, at_least(0), {.text = "start of the random numbers; the same one gives the same result", .stored = always}},
       {"all-samples", &T::all_samples,
        {.text = "also store the samples of the other parameters: S0, d, d_std, R, f0 and tau", .stored = always}}})
-    .at_most_one_of({"no-ard", "all-ard"})
+    .at_most_one_of({"no-ard", "all-ard", "fibre-odds"})
     .check(check_model);
   // clang-format on
   return table;

@@ -45,6 +45,10 @@ TEST_F(BallstickCuda, AGradientDeviationIsADifferentGradientTable) {
   for (const int directions : {12, 40, 80, 130}) expect_deviation_is_another_table(gpu, directions);
 }
 
+TEST_F(BallstickCuda, OddsChooseTheNumberOfFibres) {
+  for (const bool rician : {false, true}) expect_fibres_by_odds(gpu, rician);
+}
+
 /// Hernandez 2013: three voxels, 1000 repeats, distributions of posterior means; significance level 0.01 over all 18
 /// comparisons.
 TEST_F(BallstickCuda, PosteriorMeansHaveTheDistributionOfTheCpu) {

@@ -237,6 +237,59 @@ void expect_deviation_is_another_table(const device& d, int directions) {
   }
 }
 
+void expect_fibres_by_odds(const device& d, bool rician) {
+  const gradient_table gradients = spiral_shells(4, 30, {1000, 2500});
+  ballstick_settings s;
+  s.model = 2;
+  s.rician = rician;
+  s.ard = ard_fibres::none;
+  s.unattenuated = true;  // f0's acceptance comes after the last fibre's
+  std::vector<std::vector<double>> measured;
+  std::vector<float> rows;
+  for (s.fibres = 1; s.fibres <= 3; ++s.fibres) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(s.fibres));
+    measured.push_back(noisy_signals(s, known_voxel(s), gradients, 10, random));
+    for (const double y : measured.back()) rows.push_back(static_cast<float>(y));
+  }
+  const std::vector<std::uint64_t> voxels{7, 8, 9};
+  s.fibres = 3;
+  ballstick::settings chosen = program_settings(s, 5);
+  chosen.least_log_odds = 5.0f;
+  const ballstick_run by_odds(d, gradients, chosen, rows, voxels);
+  std::vector<ballstick_run> fixed;
+  std::vector<std::array<double, 3>> likelihood(3);  // by number of fibres and voxel
+  for (s.fibres = 1; s.fibres <= 3; ++s.fibres) {
+    const ballstick::settings own = program_settings(s, 5);
+    fixed.emplace_back(d, gradients, own, rows, voxels);
+    for (std::size_t item = 0; item < 3; ++item)
+      for (std::size_t i = 0; i < static_cast<std::size_t>(own.samples()); ++i) {
+        const ballstick_parameters p = fixed.back().sample(item, i);
+        const std::vector<double> predicted = ballstick_signals(s, p, gradients);
+        likelihood[item][static_cast<std::size_t>(s.fibres - 1)] -=
+            (rician ? rician_energy(measured[item], predicted, p.tau) : gaussian_energy(measured[item], predicted)) /
+            own.samples();
+      }
+  }
+  for (std::size_t item = 0; item < 3; ++item) {
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < 3; ++k) {
+      const double gain = likelihood[item][k] - likelihood[item][k - 1];
+      EXPECT_NEAR(at(by_odds.values("log_odds"), 2 * item + k - 1), gain, 0.02) << item << ", " << k + 1 << " fibres";
+      if (best + 1 == k && gain >= 5) best = k;
+    }
+    EXPECT_EQ(best, item) << "fibres chosen";
+    for (const std::string name : {"mean_f1", "mean_f2", "mean_f3", "mean_d", "mean_f0"}) {
+      const bool exists =
+          name.starts_with("mean_f") && name != "mean_f0" ? name.back() - '1' <= static_cast<int>(best) : true;
+      EXPECT_EQ(at(by_odds.values(name), item), exists ? at(fixed[best].values(name), item) : 0) << name;
+    }
+    const std::size_t last = by_odds.values("acceptance").size() / 3 - 1, own_last = last - 3 * (2 - best);
+    EXPECT_EQ(at(by_odds.values("acceptance"), (last + 1) * item + last),
+              at(fixed[best].values("acceptance"), (own_last + 1) * item + own_last));
+    EXPECT_EQ(by_odds.sample(item, 3).th[best], fixed[best].sample(item, 3).th[best]);
+  }
+}
+
 repeat_protocol three_voxels(int repeats) {
   repeat_protocol p;
   p.settings.fibres = 2;

@@ -24,4 +24,8 @@ INSTANTIATE_TEST_SUITE_P(Models, BallstickSampler,
 
 TEST(BallstickDeviation, IsADifferentGradientTable) { expect_deviation_is_another_table({backend::cpu, 1, 0}, 45); }
 
+TEST(BallstickOdds, ChooseTheNumberOfFibres) {
+  for (const bool rician : {false, true}) expect_fibres_by_odds({backend::cpu, 2, 0}, rician);
+}
+
 }  // namespace

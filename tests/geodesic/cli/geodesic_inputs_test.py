@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 try:
+    import h5py
     import nibabel
     import numpy
 except ImportError as missing:
@@ -154,6 +155,35 @@ class Frames(InFolder):
             more = self.dump(*words, ranks=ranks)
             for name in ("tensor", "inside", "regions", "seeds"):
                 self.assertEqual(getattr(one, name).tobytes(), getattr(more, name).tobytes(), f"{name}, {ranks} ranks")
+
+
+class Fibres(InFolder):
+    """Tensors of a ballstick result."""
+
+    def test_tensors_are_long_along_the_samples_of_the_fibres(self):
+        data, fibres = self.at("phantom"), self.at("fibres.h5")
+        series = [word for name, file in (("dwi", "data.nii"), ("bvals", "bvals"), ("bvecs", "bvecs"))
+                  for word in (f"--{name}", os.path.join(data, file))]
+        mask = os.path.join(data, "nodif_brain_mask.nii.gz")
+        for words in (["phantom", "dwi", "--size", "6x5x4", "--crossings", "90", "--fibres", "2", "--out", data],
+                      ["ballstick", *series, "--mask", mask, "--threads", "1", "--out", fibres]):
+            rc, output = launch(VOXHERD, *words)
+            self.assertEqual(rc, 0, output)
+        found = self.dump("--tensor", fibres, "--seed-image", mask)
+        with h5py.File(fibres) as file:
+            f, polar, azimuth = (numpy.stack([file[f"samples/{name}{k}"][:] for k in (1, 2, 3)]) for name in ("f", "th", "ph"))
+            voxels = file["items/voxel"][:]
+        v = numpy.stack([numpy.sin(polar) * numpy.cos(azimuth), numpy.sin(polar) * numpy.sin(azimuth), numpy.cos(polar)], -1)
+        dyads = numpy.einsum("kns,knsi,knsj->nij", f, v, v) / f.sum((0, 2))[:, None, None]
+        affine = nibabel.load(mask).affine
+        axes = affine[:3, :3] / numpy.linalg.norm(affine[:3, :3], axis=0)
+        frame = axes @ numpy.diag([-1 if numpy.linalg.det(axes) > 0 else 1, 1, 1])
+        expected = 1.7e-3 * (frame @ dyads @ frame.T + 0.1 * numpy.eye(3))
+        self.assertEqual(int(found.inside.sum()), len(voxels))
+        order = found.tensor.transpose(2, 1, 0, 3).reshape(-1, 6)[voxels]  # x fastest
+        numpy.testing.assert_allclose(order[:, MATRIX], expected, atol=2e-9, rtol=0)
+        across = numpy.median(numpy.linalg.eigvalsh(expected)[:, 0])
+        self.assertLess(across, 0.35e-3)  # two fibres were found: a third of the trace, 0.74e-3, without any
 
 
 @unittest.skipUnless(os.path.isdir(PHILIPS), "no folder of real scans (VOXHERD_DATA)")
