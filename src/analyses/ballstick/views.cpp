@@ -22,8 +22,10 @@ bids_json describe_ballstick_model(const result_reader& r) {
   m["Description"] = fmt::format("ball & stick, model {}: {}; Metropolis sampling after a least-squares start", model,
                                  models[static_cast<std::size_t>(std::clamp(model, 1, 3) - 1)]);
   m["URL"] = "https://doi.org/10.1016/j.neuroimage.2006.09.018";  // Behrens 2007
-  const double weight = c.value("no-ard", false) ? 0 : c.value("ard-weight", 1.0);
+  const bool by_odds = r.has("log_odds");
+  const double weight = by_odds || c.value("no-ard", false) ? 0 : c.value("ard-weight", 1.0);
   m["Parameters"] = {{"ARDFudgeFactor", weight}, {"Fibers", c.value("fibres", 0)}};
+  if (by_odds) m["Parameters"]["LeastLogOdds"] = c.at("fibre-odds");
   m["BootstrapParameters"] = {
       {"Burnin", c.value("burn-in", 0)}, {"Jumps", c.value("jumps", 0)}, {"SampleEvery", c.value("sample-every", 0)}};
   return m;
