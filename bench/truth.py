@@ -4,7 +4,7 @@
     python3 bench/truth.py all build/voxherd --geometry phantomas/examples --fibercup fibercup --out FOLDER
 
 `all` is `measure` (voxherd: hours on two cores, minutes on a GPU), rankings of connect and other experiments, `peers` (MRtrix3
-and DIPY, same scoring) and `report` (tables of docs/truth.md); the words in quotes are also commands.
+and DIPY, same scoring) and `report` (tables of docs/truth.md); `measure`, `peers` and `report` are also commands.
 
 `measure` needs only Python's standard library. `--geometry` is the folder `examples` of github.com/ecaruyer/phantomas. Results
 are FOLDER/truth-fibres.csv, truth-crossings.csv and truth-networks.csv: rows of the same tool, data and settings are replaced.
@@ -52,7 +52,7 @@ def run(*words, log=None):
 
 
 HEADER = {"fibres": "Fibres found in phantoms of others' geometry", "crossings": "Crossings of two bundles found, %",
-          "networks": "Pairs of bundles' ends connected", "models": "Models on other tissues, MS, SNR 20: success %, n+, success of two fibres %",
+          "networks": "Pairs of bundles' ends connected", "models": "Models on other tissues: success %, n+, success of two fibres %",
           "repeat": "Agreement of two acquisitions of a physical phantom", "changes": "What the scores changed", "ranking": "AUC, and true pairs among the best, of rankings of connect"}
 
 
@@ -253,6 +253,7 @@ def experiment(b):
     scores = os.path.abspath(os.path.join(b.arguments.out, "experiments"))
     settings = {"VOXHERD": os.path.abspath(b.arguments.program), "OUT": scores, "WORK": b.path("experiments"),
                 "BACKEND": b.arguments.backend, "LIMIT": os.environ.get("LIMIT", "1000000")}
+    shutil.rmtree(scores, ignore_errors=True)
     os.makedirs(settings["WORK"], exist_ok=True)
     run_in = {**os.environ, **settings}
     subprocess.run(["bash", os.path.join(ROOT, "bench", "truth_experiments.sh"), os.path.abspath(b.arguments.geometry)], env=run_in, check=True)
@@ -365,7 +366,8 @@ def report(folder, page):
         try:
             lines = make(folder)
         except FileNotFoundError:
-            continue  # not measured
+            print(f"{name}: not in {folder}, left as it is")
+            continue
         place = re.compile(rf"(<!-- generated: bench/truth.py {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text = place.sub(lambda m: m.group(1) + lines + "\n" + m.group(2), text)
     with open(page, "w", encoding="utf-8") as file:
@@ -387,7 +389,7 @@ def main(words):
         k.add_argument("--snr", type=lambda t: [float(x) for x in t.split(",")], default=[30.0, 20.0, 10.0])
         k.add_argument("--protocols", type=lambda t: t.split(","), default=list(PROTOCOLS))
         k.add_argument("--small", action="store_true", help="a tiny phantom, in seconds")
-        k.add_argument("--page", default=PAGE, help="page whose tables `all` writes")
+        k.add_argument("--page", default=PAGE, help="page whose tables `all` writes (docs/truth.md)")
     k = kinds.add_parser("collect", help="the table of models, from the scores of bench/truth_experiments.sh")
     k.add_argument("folder")
     k.add_argument("out")
@@ -399,6 +401,8 @@ def main(words):
         return collect(arguments.folder, arguments.out)
     if arguments.what == "report":
         return report(arguments.folder, arguments.page)
+    if arguments.what == "all" and arguments.small:
+        p.error("--small: only with measure and peers")
     if not arguments.small and not os.path.isdir(arguments.geometry):
         p.error("--geometry: expected the folder examples of phantomas, or give --small")
     b = bench(arguments)

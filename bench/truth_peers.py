@@ -1,9 +1,11 @@
 """MRtrix3 and DIPY on the phantoms of bench/truth.py, scored by the same program. Needs nibabel, MRtrix3's programs, DIPY;
 what is missing is left out."""
+import importlib.util
 import os
 import shutil
 import subprocess
 
+HAS_DIPY = importlib.util.find_spec("dipy") is not None
 SCORED = os.path.join("truth", "scored.nii.gz")
 THRESHOLDS = {"documented": "0.1", "best": "0.5"}  # of peaks: tckgen's cutoff; the best with the truth known
 
@@ -131,25 +133,21 @@ def repeat(b, key_of, name):
                 shutil.copy(mask, os.path.join(data, to))
             shutil.copy(os.path.join(source, f"bvals_{shell}"), os.path.join(data, "bvals"))
             shutil.copy(os.path.join(source, "bvecs_fsl"), os.path.join(data, "bvecs"))
-            for settings, options in (("default", []), ("model 1, 2 fibres", ["--model", "1", "--fibres", "2"])):
+            for settings, options in (("default", []), ("odds 5", ["--fibre-odds", "5"]), ("model 1, 2 fibres", ["--model", "1", "--fibres", "2"])):
                 out = os.path.join(data, f"fsl {settings}")
                 if not os.path.exists(out):
                     b.voxherd("export", b.fit(data, "nodif_brain_mask.nii.gz", options), "--to", "fsl", out)
                 folders.setdefault(("voxherd ballstick", settings, 0.05), []).append(out)
             if shutil.which("dwi2fod"):
                 folders.setdefault(("MRtrix3 csd", "threshold 0.1", 0.1), []).append(mrtrix_fibres(data, 1))
-            folders.setdefault(("DIPY csd", "relative threshold 0.5", 0.5), []).append(dipy_fibres(data))
+            if HAS_DIPY:
+                folders.setdefault(("DIPY csd", "relative threshold 0.5", 0.5), []).append(dipy_fibres(data))
         for (tool, settings, least), (first, second) in folders.items():
             b.repeat.add(**key_of(name, f"b {shell}", 0, tool, settings), **agree(first, second, least, inside))
 
 
 def measure(b, cross, key_of):
     tools = {name: shutil.which(name) is not None for name in ("dwi2fod", "tckgen")}
-    try:
-        import dipy  # noqa: F401
-        has_dipy = True
-    except ImportError:
-        has_dipy = False
     complete = b.cases()[0][:2]
     for geometry, name, protocol, snr in b.cases():
         data = b.phantom(geometry, name, protocol, snr)
@@ -161,12 +159,12 @@ def measure(b, cross, key_of):
                              b.score(found, data, "--min-fraction", threshold))
             if protocol != "DTI":
                 network(b, data, key_of(name, protocol, snr, "MRtrix3 iFOD2", "20,000 selected"))
-        if has_dipy:
+        if HAS_DIPY:
             b.add_fibres(key_of(name, protocol, snr, "DIPY csd", "relative threshold 0.5"), b.score(dipy_fibres(data), data))
     for protocol, snr in (("HARDI", 30), ("HARDI", 10), ("MS", 20)):
         if b.arguments.small:
             break
-        if has_dipy:
+        if HAS_DIPY:
             cross(b, protocol, snr, "DIPY csd", "relative threshold 0.5",
                   lambda data: b.score(dipy_fibres(data), data, "--max-angle", "20"))
         if tools["dwi2fod"]:

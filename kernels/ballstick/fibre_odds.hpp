@@ -14,9 +14,9 @@ settings settings_with_fibres(const settings& s, int fibres);
 /// each one before it, raises the mean of the samples' log likelihood by at least s.least_log_odds; outputs of further
 /// fibres are zero. `make`: an estimator with a fixed number of fibres.
 ///
-/// The mean of the log likelihood is the part of the log evidence that depends on the data; the gain penalises a
-/// parameter by half a unit, as its scatter lowers the mean (the term p_D / 2 of Spiegelhalter et al., J R Stat Soc B
-/// 64:583, 2002). The threshold is the remaining penalty, of a prior volume; docs/truth.md compares values.
+/// The log evidence is the posterior mean of the log likelihood minus the divergence of the posterior from the prior.
+/// The mean already penalises each parameter by about half a unit (p_D / 2 of Spiegelhalter et al., J R Stat Soc B
+/// 64:583, 2002); the threshold stands for the change of the divergence.
 std::unique_ptr<estimator> make_odds_estimator(const settings& s,
                                                const std::function<std::unique_ptr<estimator>(const settings&)>& make);
 

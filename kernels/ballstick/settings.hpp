@@ -38,7 +38,8 @@ struct settings {
   int sample_every = 25;
   int adapt_every = 40;
   std::uint64_t seed = 8665904;
-  /// Instead of the relevance prior: a voxel has one more fibre if that raises the mean of the log likelihood by this.
+  /// Instead of the relevance prior: a voxel has one more fibre if that raises the mean of the log likelihood by at
+  /// least this.
   std::optional<float> least_log_odds = std::nullopt;
   float ratio_mean = 0.13f;  ///< prior of R, zeppelin model
   float ratio_std = 0.03f;

@@ -19,7 +19,7 @@ namespace voxherd {
 namespace {
 
 constexpr float fibre_diffusivity_mm2_per_s = 1.7e-3f;
-constexpr float across_fibres = 0.1f;  ///< added in all directions, as a part of that along fibres
+constexpr float isotropic_share = 0.1f;  ///< of it, added in all directions
 
 /// Adds the share of fibre k, f v v^T and f, summed over samples, of `sums.size()` items from `first` on.
 void add_dyads(const result_reader& result, int k, std::uint64_t first, std::vector<std::array<float, 7>>& sums) {
@@ -27,6 +27,11 @@ void add_dyads(const result_reader& result, int k, std::uint64_t first, std::vec
     return result.read_items(fmt::format("{}{}", name, k), first, sums.size());
   };
   const std::vector<float> f = read("f"), polar = read("th"), azimuth = read("ph");
+  if (f.size() != polar.size() || f.size() != azimuth.size())
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("{}: f{} and its angles have different shapes; is it a complete copy of a voxherd result?",
+                    printable(result.path()), k));
   const std::size_t samples = f.size() / sums.size();
 #pragma omp parallel for
   for (std::size_t i = 0; i < sums.size(); ++i)
@@ -51,7 +56,7 @@ std::vector<float> tensors_of_fibres(const result_reader& result) {
       if (!(sums[i][6] > 0)) continue;  // not fitted
       float* d = tensors.data() + 6 * voxels[first + i];
       for (std::size_t n = 0; n < 6; ++n) d[n] = fibre_diffusivity_mm2_per_s * sums[i][n] / sums[i][6];
-      for (const std::size_t diagonal : {0u, 3u, 5u}) d[diagonal] += across_fibres * fibre_diffusivity_mm2_per_s;
+      for (const std::size_t diagonal : {0u, 3u, 5u}) d[diagonal] += isotropic_share * fibre_diffusivity_mm2_per_s;
     }
   }
   return tensors;
@@ -67,16 +72,17 @@ tensor_volume from_result(const std::string& path) {
   const auto& inputs = result.provenance().value("inputs", nlohmann::json::object());
   v.geometry = inputs.value("image", nlohmann::json());
   if (result.has("th1")) {
-    spdlog::info("{}: tensors of its fibres, {} mm2/s along and a tenth of it across them", printable(path),
-                 fibre_diffusivity_mm2_per_s);
+    spdlog::info("{}: makes tensors of its fibres: {:.2g} mm2/s along a certain fibre, {:.2g} across", printable(path),
+                 (1 + isotropic_share) * fibre_diffusivity_mm2_per_s, isotropic_share * fibre_diffusivity_mm2_per_s);
     v.tensor = tensors_of_fibres(result);
     return v;
   }
   v.tensor = result.read_map("tensor");
   if (result.output("tensor").shape != std::vector<std::uint64_t>{6})
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: its `tensor` does not have six components; expected a result of `voxherd tensor`",
-                              printable(path)));
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("{}: its `tensor` does not have six components; expected a result of voxherd tensor or ballstick",
+                    printable(path)));
   return v;
 }
 

@@ -12,7 +12,8 @@ namespace voxherd {
 
 /// The program that wrote a tensor file, which determines the order of the six elements and the frame of the axes.
 enum class tensor_origin {
-  voxherd,  ///< `tensor` of a result of `voxherd tensor`: xx, xy, xz, yy, yz, zz, FSL's bvec frame
+  voxherd,  ///< a result of `voxherd tensor`, or made of the fibres of one of `ballstick`: xx, xy, xz, yy, yz, zz,
+            ///< FSL's bvec frame
   fsl,      ///< dtifit's NAME_tensor: xx, xy, xz, yy, yz, zz, FSL's bvec frame
   mrtrix,   ///< dwi2tensor's output as NIfTI: xx, yy, zz, xy, xz, yz, world axes
 };

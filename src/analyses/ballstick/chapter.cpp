@@ -52,11 +52,13 @@ void add_acceptance(result_draft& d) {
   const output_spec& o = d.result.output("acceptance");
   const std::vector<float> map = d.result.read_map(o.name);
   const std::vector<std::string> names = component_names(o);
+  const bool by_odds = d.result.has("log_odds");  // a fibre that a voxel does not have was not sampled
   std::vector<bar> bars;
   table numbers{with_unit(o.name, o.unit), {"parameter", "median", "quartiles"}, {}};
   for (std::size_t k = 0; k < names.size(); ++k) {
     std::vector<float> values;
-    for (const std::uint64_t v : d.fitted) values.push_back(map[v * names.size() + k]);
+    for (const std::uint64_t v : d.fitted)
+      if (!by_odds || map[v * names.size() + k] > 0) values.push_back(map[v * names.size() + k]);
     const distribution q = describe_values(std::move(values));
     bars.push_back({names[k], q.median});
     numbers.rows.push_back({names[k], number_text(q.median), number_text(q.q25) + " to " + number_text(q.q75)});
@@ -108,9 +110,12 @@ int add_ballstick_maps(draft& d) {
     add_directions(d, numbered("dyads{}", i), numbered("mean_f{}", i), brightest,
                    "Neighbouring voxels of a bundle have similar colours.");
   for (int i = 1; i <= fibres; ++i)
-    add_map(
-        d, numbered("dyads{}_dispersion", i),
-        {.map = colour_map::viridis, .first = 0, .note = "Dark means a certain direction, bright an uncertain one."});
+    add_map(d, numbered("dyads{}_dispersion", i),
+            {.map = colour_map::viridis,
+             .first = 0,
+             .note = d.find("log_odds") == nullptr
+                         ? "Dark means a certain direction, bright an uncertain one."
+                         : "Dark means a certain direction or no fibre, bright an uncertain one."});
   add_map(d, "mean_d", {.first = 0, .note = "Fluid is bright."});
   add_map(d, "mean_S0", {.first = 0, .note = "It shows the anatomy."});
   return fibres;
@@ -127,14 +132,19 @@ void add_ballstick_distributions(draft& d, int fibres) {
 void write_ballstick_methods(methods_text& m) {
   const std::string fibres = m.state("fibres"), model = m.state("model");
   const bool has_range_of_diffusivities = model != "1";
+  const std::string choice =
+      m.result.has("log_odds")
+          ? fmt::format(" A fibre was added where it raised the mean log likelihood of the samples by at least {}.",
+                        m.state("fibre-odds"))
+          : "";
   m.text = fmt::format(
-      "Fibre orientations were estimated with the ball & stick model with {} fibre{} per voxel (Behrens et al. 2003, "
+      "Fibre orientations were estimated with the ball & stick model with {}{} fibre{} per voxel (Behrens et al. 2003, "
       "2007{}) by {}, an implementation for GPUs and CPUs (after Hernández et al. 2013). {}Posterior samples "
       "were drawn by Metropolis sampling: {} jumps of burn-in, {} more of which every {}th was kept; {} noise, model "
-      "{}.",
-      fibres, fibres == "1" ? "" : "s", has_range_of_diffusivities ? "; Jbabdi et al. 2012" : "",
-      writing_program(m.result), acquisition_text(m.result), m.state("burn-in"), m.state("jumps"),
-      m.state("sample-every"), m.state("noise", "gaussian"), model);
+      "{}.{}",
+      choice.empty() ? "" : "up to ", fibres, fibres == "1" ? "" : "s",
+      has_range_of_diffusivities ? "; Jbabdi et al. 2012" : "", writing_program(m.result), acquisition_text(m.result),
+      m.state("burn-in"), m.state("jumps"), m.state("sample-every"), m.state("noise", "gaussian"), model, choice);
   cite_ball_and_stick(m);
   if (has_range_of_diffusivities)
     m.cite(

@@ -72,10 +72,10 @@ class Text(unittest.TestCase):
             self.assertIn(f"  {line}\n", text)
 
     def test_an_unknown_option_is_answered_with_the_nearest(self):
-        for typed in ("--fibrse", "--fib"):
+        for typed, meant in (("--fibrse", "--fibres"), ("--jum", "--jumps")):
             done = subprocess.run([VOXHERD, "ballstick", typed, "2"], capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 2)
-            self.assertIn("did you mean --fibres?", done.stderr)
+            self.assertIn(f"did you mean {meant}?", done.stderr)
 
     def test_an_unknown_format_is_refused(self):
         done = subprocess.run([VOXHERD, "tensor", "--help=html"], capture_output=True, text=True, timeout=60)
@@ -166,7 +166,7 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _voxherd; printf '%s\\n' "${COMPREPLY
         self.assertEqual(self.complete("voxherd", "co"), ["connect", "compare", "cohort"])
 
     def test_bash_completes_options_of_the_command(self):
-        self.assertEqual(self.complete("voxherd", "ballstick", "--fib"), ["--fibres"])
+        self.assertEqual(self.complete("voxherd", "ballstick", "--fib"), ["--fibres", "--fibre-odds"])
         self.assertEqual(self.complete("voxherd", "tensor", "--fib"), [])
 
     def test_bash_completes_words(self):

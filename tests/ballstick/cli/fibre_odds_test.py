@@ -61,6 +61,10 @@ class FibreOdds(unittest.TestCase):
             parameters = json.load(file)["Model"]["Parameters"]
         self.assertEqual((parameters["ARDFudgeFactor"], parameters["LeastLogOdds"]), (0, 5))
 
+    def test_configurations_may_be_combined_with_it(self):
+        config = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "configs", "ballstick-quick.cfg")
+        self.assertIn("log_odds", self.maps(self.fit("quick.h5", "--config", config, "--fibres", "2", "--fibre-odds", "5")))
+
     def test_what_has_no_meaning_is_refused(self):
         for options, named in ((["--fibres", "1"], "--fibres of 2 or more"), (["--no-ard"], "exclude each other"),
                                (["--ard-weight", "2"], "replaces the relevance prior")):
