@@ -324,7 +324,7 @@ def calibration_table(folder):
 
 
 TISSUES = {"0.03": "r0.00005", "0.12": "", "0.24": "r0.0004", "0.35": "r0.0006", "sticks": "restricted"}
-MIXTURES = {f"{name}, {ratio}": data for name, of in (("MS 20", ("ms", "ms20")), ("DTI 20", ("dti", "dti20")), ("HARDI 10", ("h10", "hardi10")))
+MIXTURES = {f"{name}, {ratio}": data for name, of in (("MS 20", ("ms", "ms20")), ("DTI 20", ("dti", "dti20")), ("HARDI 10", ("h10", "hardi10")), ("HCP 25", ("hcp", "hcp25")))
             for ratio, tissue in TISSUES.items() for data in (of[0] + tissue if tissue else of[1],)}
 
 

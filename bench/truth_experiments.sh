@@ -7,7 +7,7 @@ backend=${BACKEND:-cuda}; LIMIT=${LIMIT:-1000000}; W=${WORK:-$(mktemp -d)}; mkdi
 exec > "$OUT/log.txt" 2>&1
 isbi=$geometry/isbi_challenge_2013.txt
 declare -A protocol=( [dti]="--bvalues 1200 --directions 32 --b0 2" [hardi]="--bvalues 3000 --directions 64 --b0 4"
-                      [ms]="--bvalues 1000,2000,3000 --directions 30 --b0 6" )
+                      [ms]="--bvalues 1000,2000,3000 --directions 30 --b0 6" [hcp]="--bvalues 1000,2000,3000 --directions 90 --b0 18" )
 late() { [ $SECONDS -gt $LIMIT ] && echo "left out: too late"; }
 make() { # NAME PROTOCOL SNR OPTIONS...
   local n=$1 p=$2 s=$3; shift 3; late || "$VOXHERD" phantom dwi --out $n ${protocol[$p]} --snr $s --overwrite "$@"; }
@@ -43,6 +43,10 @@ for d in dti30 dti20 dti10 hardi30 hardi20 hardi10 ms30 ms20 ms10; do for o in 3
   for n in 2 3; do scored $d noard$n --no-ard --fibres $n; done; done
 for r in 0.00005 0.0004 0.0006; do for d in msr$r dtir$r h10r$r; do scored $d odds5 --fibre-odds 5; done; done
 for d in msrestricted dtirestricted h10restricted hrestricted; do scored $d odds5 --fibre-odds 5; done
+make hcp25 hcp 25 --geometry $isbi; make hcprestricted hcp 25 --geometry $isbi --tissue restricted
+for r in 0.00005 0.0004 0.0006; do make hcpr$r hcp 25 --geometry $isbi --radial-d $r --grey-d 0.0008; done
+for d in hcp25 hcpr0.00005 hcpr0.0004 hcpr0.0006 hcprestricted; do scored $d m2; scored $d m3 --model 3; scored $d odds5 --fibre-odds 5
+  scored $d m3wide --model 3 --ratio-mean 0.2 --ratio-std 0.1; done
 scored hardi10 odds1 --fibre-odds 1; scored hardi10 odds0 --fibre-odds 0
 # 4. Calibration of exact ball & stick: 8,000 voxels of one fibre
 for k in gaussian rician; do make one.$k hardi 30 --crossings 90 --fibres 1 --size 20x20x20 --noise $k; done
