@@ -68,10 +68,14 @@ class odds_estimator final : public estimator {
     const std::size_t added = candidates_.size() - 1;
     float* const odds = out.values<"log_odds">();
     std::size_t best = 0;
+    float beyond = 0;  // gained since the best number, less what each fibre has to gain
     for (std::size_t k = 1; k <= added; ++k) {
       const float gain = candidates_[k].log_likelihood(item) - candidates_[k - 1].log_likelihood(item);
       if (odds != nullptr) odds[item * added + k - 1] = gain;
-      if (best + 1 == k && gain >= least_) best = k;
+      beyond += gain - least_;
+      if (beyond < 0) continue;
+      best = k;
+      beyond = 0;
     }
     return best;
   }

@@ -62,7 +62,7 @@ const option_table<ballstick_model_request>& ballstick_model_options() {
       {"no-ard", &T::no_relevance, {.text = "no relevance prior: also keep fibres that the data do not support", .stored = always}},
       {"all-ard", &T::all_relevance, {.text = "let the relevance prior remove the first fibre too", .stored = always}},
       {"fibre-odds", &T::least_log_odds, range{-1000, 1000},
-       {.text = "sample with 1, 2, ... fibres, without the relevance prior, and add a fibre where it raises the mean log likelihood by at least this; 5 suits most data", .standard = "the relevance prior", .stored = always}},
+       {.text = "sample with 1, 2, ... fibres, without the relevance prior, and keep the number whose mean log likelihood, less this per fibre, is largest; 5 suits most data", .standard = "the relevance prior", .stored = always}},
       {"f0", &T::unattenuated, {.text = "add a signal that diffusion does not attenuate", .stored = always}},
       {"f0-ard", &T::unattenuated_relevance,
        {.text = "let the relevance prior remove that signal where the data do not support it", .stored = always, .needs = "f0"}},
