@@ -43,7 +43,7 @@ TEST(ReportPng, RowsAreDifferencesFromTheRowAbove) {
   EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1a\n");
   EXPECT_EQ(big_endian(png, 16), 2u);
   EXPECT_EQ(png[25], 2);  // colour
-  const std::string expected{2, 1, 2, 3, static_cast<char>(250), 0, 9, 2, 3, 0, -3, 11, 7, 0};
+  const std::string expected{2, 1, 2, 3, static_cast<char>(250), 0, 9, 2, 3, 0, static_cast<char>(-3), 11, 7, 0};
   EXPECT_EQ(inflated_rows(png, expected.size()), expected);
 }
 
