@@ -35,6 +35,8 @@ posterior::shape posterior::parameters(const output_settings& in) {
   return {static_cast<std::uint64_t>(make_parameter_layout(in.chain).count)};
 }
 
+bool posterior::has_odds(const output_settings& in) { return in.chain.least_log_odds.has_value(); }
+
 posterior::shape posterior::added_fibres(const output_settings& in) {
   return {static_cast<std::uint64_t>(in.chain.fibres - 1)};
 }

@@ -19,7 +19,7 @@ using shape = std::vector<std::uint64_t>;
 shape samples(const output_settings& in);
 shape parameters(const output_settings& in);
 inline bool has_samples(const output_settings& in) { return in.all_samples; }
-inline bool has_odds(const output_settings& in) { return in.chain.least_log_odds.has_value(); }
+bool has_odds(const output_settings& in);
 shape added_fibres(const output_settings& in);
 template <int K>
 bool has_fibre(const output_settings& in) {
