@@ -125,8 +125,8 @@ __global__ void __launch_bounds__(chain_block_threads, Shape::slots > 0 ? chain_
       a, reinterpret_cast<float*>(shared + memory.arrays()) + own * memory.arrays_per_team + team.lane, memory.padded);
   const parameter_layout layout =
       make_parameter_layout(Attenuation::model, Fibres, job.settings.unattenuated, Noise::model);
-  const std::size_t sample_floats =
-      static_cast<std::size_t>(layout.rows()) * (job.settings.lengths.sampled_jumps / job.settings.lengths.sample_every);
+  const std::size_t sample_floats = static_cast<std::size_t>(layout.rows()) *
+                                    (job.settings.lengths.sampled_jumps / job.settings.lengths.sample_every);
   chain(team, m, job.settings, a, scratch, job.starts + static_cast<std::size_t>(item) * max_parameters)
       .run(job.voxels[item], job.samples + item * sample_floats,
            job.acceptance + static_cast<std::size_t>(item) * max_parameters, store);

@@ -47,8 +47,8 @@ void expect_same_first_jumps(const device& d, const ballstick_settings& s, int d
 /// Rows with a gradient deviation must give the results of plain rows with the deviated gradient table.
 void expect_deviation_is_another_table(const device& d, int directions);
 
-/// Voxels of one, two and three fibres, sampled with each number of fibres: odds are those of the reference's likelihood
-/// of the samples, and the results are those of the number that they choose.
+/// Voxels of one, two and three fibres, sampled with each number of fibres: odds are those of the reference's
+/// likelihood of the samples, and the results are those of the number that they choose.
 void expect_fibres_by_odds(const device& d, bool rician);
 
 /// The paper's protocol: posterior means of many repeats of three voxels, compared between `a` and `b` by a two-sample
