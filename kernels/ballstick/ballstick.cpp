@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 
-#include "kernels/ballstick/fibre_odds.hpp"
 #include "kernels/ballstick/sampler.hpp"
 
 namespace voxherd::ballstick {
@@ -35,7 +34,7 @@ posterior::shape posterior::parameters(const output_settings& in) {
   return {static_cast<std::uint64_t>(make_parameter_layout(in.chain).count)};
 }
 
-bool posterior::has_odds(const output_settings& in) { return in.chain.least_log_odds.has_value(); }
+bool posterior::has_odds(const output_settings& in) { return in.chain.log_odds_per_fibre.has_value(); }
 
 posterior::shape posterior::added_fibres(const output_settings& in) {
   return {static_cast<std::uint64_t>(in.chain.fibres - 1)};
@@ -62,15 +61,15 @@ std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table&
     return d.kind == backend::cuda ? make_cuda_estimator(gradients, own, gradient_deviation)
                                    : make_cpu_estimator(d, gradients, own, gradient_deviation);
   };
-  return s.least_log_odds ? make_odds_estimator(s, make) : make(s);
+  return s.log_odds_per_fibre ? make_odds_estimator(s, make) : make(s);
 }
 
 std::size_t device_bytes_per_voxel(const settings& s, std::size_t measurements, bool gradient_deviation) {
-  if (s.least_log_odds) {
+  if (s.log_odds_per_fibre) {
     std::size_t bytes = 0;
     for (int fibres = 1; fibres <= s.fibres; ++fibres) {
       settings own = settings_with_fibres(s, fibres);
-      own.least_log_odds = std::nullopt;
+      own.log_odds_per_fibre = std::nullopt;
       bytes += device_bytes_per_voxel(own, measurements, gradient_deviation);
     }
     return bytes;

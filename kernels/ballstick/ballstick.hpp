@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,20 @@ std::unique_ptr<estimator> make_cpu_estimator(const device& d, const gradient_ta
                                               bool gradient_deviation);
 std::unique_ptr<estimator> make_cuda_estimator(const gradient_table& gradients, const settings& s,
                                                bool gradient_deviation);
+
+/// These settings for another number of fibres, without the relevance prior.
+settings settings_with_fibres(const settings& s, int fibres);
+
+/// Samples each voxel with 1, 2, ... s.fibres fibres. Keeps the results of the number with the largest mean log
+/// likelihood of its samples after subtracting s.log_odds_per_fibre for each fibre; outputs of further fibres are zero.
+/// All numbers are compared, because a second fibre may gain little where there are three. `make`: an estimator with a
+/// fixed number of fibres.
+///
+/// The log evidence is the posterior mean of the log likelihood minus the divergence of the posterior from the prior.
+/// The mean already penalises each parameter by about half a unit (p_D / 2 of Spiegelhalter et al., J R Stat Soc B
+/// 64:583, 2002); the threshold stands for the change of the divergence.
+std::unique_ptr<estimator> make_odds_estimator(const settings& s,
+                                               const std::function<std::unique_ptr<estimator>(const settings&)>& make);
 
 /// Device memory that one voxel of a batch takes.
 std::size_t device_bytes_per_voxel(const settings& s, std::size_t measurements, bool gradient_deviation);

@@ -1,7 +1,7 @@
-#include "kernels/ballstick/fibre_odds.hpp"
-
 #include <algorithm>
 #include <cstring>
+
+#include "kernels/ballstick/ballstick.hpp"
 
 namespace voxherd::ballstick {
 
@@ -46,7 +46,7 @@ class candidate {
 class odds_estimator final : public estimator {
  public:
   odds_estimator(const settings& s, const std::function<std::unique_ptr<estimator>(const settings&)>& make)
-      : least_(*s.least_log_odds), widths_(output_widths<posterior_outputs>({s, true})) {
+      : per_fibre_(*s.log_odds_per_fibre), widths_(output_widths<posterior_outputs>({s, true})) {
     for (int fibres = 1; fibres <= s.fibres; ++fibres) {
       const settings own = settings_with_fibres(s, fibres);
       candidates_.emplace_back(own, make(own));
@@ -72,7 +72,7 @@ class odds_estimator final : public estimator {
     for (std::size_t k = 1; k <= added; ++k) {
       const float gain = candidates_[k].log_likelihood(item) - candidates_[k - 1].log_likelihood(item);
       if (odds != nullptr) odds[item * added + k - 1] = gain;
-      beyond += gain - least_;
+      beyond += gain - per_fibre_;
       if (beyond < 0) continue;
       best = k;
       beyond = 0;
@@ -103,7 +103,7 @@ class odds_estimator final : public estimator {
     std::swap(own[from], own[candidates_.back().layout.f0]);
   }
 
-  float least_;
+  float per_fibre_;
   std::array<std::size_t, result_arrays::count> widths_;
   std::vector<candidate> candidates_;
 };

@@ -132,11 +132,12 @@ void add_ballstick_distributions(draft& d, int fibres) {
 void write_ballstick_methods(methods_text& m) {
   const std::string fibres = m.state("fibres"), model = m.state("model");
   const bool has_range_of_diffusivities = model != "1";
-  const std::string choice = m.result.has("log_odds") ? fmt::format(
-                                                            " The number of fibres is the one whose mean log "
-                                                            "likelihood of the samples, less {} per fibre, is largest.",
-                                                            m.state("fibre-odds"))
-                                                      : "";
+  std::string choice;
+  if (m.result.has("log_odds"))
+    choice = fmt::format(
+        " The number of fibres is the one with the largest mean log likelihood of the samples after subtracting {} for "
+        "each fibre.",
+        m.state("fibre-odds"));
   m.text = fmt::format(
       "Fibre orientations were estimated with the ball & stick model with {}{} fibre{} per voxel (Behrens et al. 2003, "
       "2007{}) by {}, an implementation for GPUs and CPUs (after Hernández et al. 2013). {}Posterior samples "

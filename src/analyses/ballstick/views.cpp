@@ -25,7 +25,7 @@ bids_json describe_ballstick_model(const result_reader& r) {
   const bool by_odds = r.has("log_odds");
   const double weight = by_odds || c.value("no-ard", false) ? 0 : c.value("ard-weight", 1.0);
   m["Parameters"] = {{"ARDFudgeFactor", weight}, {"Fibers", c.value("fibres", 0)}};
-  if (by_odds) m["Parameters"]["LeastLogOdds"] = c.at("fibre-odds");
+  if (by_odds) m["Parameters"]["LogOddsPerFiber"] = c.at("fibre-odds");
   m["BootstrapParameters"] = {
       {"Burnin", c.value("burn-in", 0)}, {"Jumps", c.value("jumps", 0)}, {"SampleEvery", c.value("sample-every", 0)}};
   return m;

@@ -61,7 +61,7 @@ class FibreOdds(unittest.TestCase):
         name = self.path("bids", "sub-01", "dwi", "sub-01_model-bs_param-vfsum_desc-mean_dwimap.json")
         with open(name, encoding="utf-8") as file:
             parameters = json.load(file)["Model"]["Parameters"]
-        self.assertEqual((parameters["ARDFudgeFactor"], parameters["LeastLogOdds"]), (0, 5))
+        self.assertEqual((parameters["ARDFudgeFactor"], parameters["LogOddsPerFiber"]), (0, 5))
 
     def test_configurations_may_be_combined_with_it(self):
         config = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "configs", "ballstick-quick.cfg")

@@ -254,7 +254,7 @@ void expect_fibres_by_odds(const device& d, bool rician) {
   const std::vector<std::uint64_t> voxels{7, 8, 9};
   s.fibres = 3;
   ballstick::settings chosen = program_settings(s, 5);
-  chosen.least_log_odds = 5.0f;
+  chosen.log_odds_per_fibre = 5.0f;
   const ballstick_run by_odds(d, gradients, chosen, rows, voxels);
   std::vector<ballstick_run> fixed;
   std::vector<std::array<double, 3>> likelihood(3);  // by number of fibres and voxel
