@@ -114,7 +114,7 @@ def step_phases(ends, before, batches, ranks):
 
 def phases(summary, trace, wall_s):
     """{phase: s} of a run, and also "work", "busy" (sum over ranks), "awaited" (input, within reading) and "items"
-    (of the step that computed longest). `summary`: its --json; `trace`: the file's path."""
+    (streamlines, or those of the step that computed longest). `summary`: its --json; `trace`: the file's path."""
     steps = steps_of(summary["stages"])
     total = dict.fromkeys((*PHASES, "awaited", "work", "busy"), 0.0)
     before, most = 0.0, -1.0
@@ -125,6 +125,7 @@ def phases(summary, trace, wall_s):
         if own["busy"] > most:
             most, total["items"] = own["busy"], sum(b["items"] for b in batches)
         before = end_of(ends)
+    total["items"] = summary.get("streamlines", total["items"])  # track's groups grow with the run
     total["launch"] = wall_s - before
     return total
 
