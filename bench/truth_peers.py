@@ -7,7 +7,7 @@ import subprocess
 
 HAS_DIPY = importlib.util.find_spec("dipy") is not None
 SCORED = os.path.join("truth", "scored.nii.gz")
-IFOD2_RUNS = 3
+IFOD2_RUNS = 5
 NETWORK_SCORES = ("true_pairs", "pairs", "valid", "invalid", "auc", "first_valid", "valid_share")
 THRESHOLDS = {"documented": "0.1", "best": "0.5"}  # of peaks: tckgen's cutoff; the best with the truth known
 
