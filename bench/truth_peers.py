@@ -8,7 +8,6 @@ import subprocess
 HAS_DIPY = importlib.util.find_spec("dipy") is not None
 SCORED = os.path.join("truth", "scored.nii.gz")
 IFOD2_RUNS = 5
-NETWORK_SCORES = ("true_pairs", "pairs", "valid", "invalid", "auc", "first_valid", "valid_share")
 THRESHOLDS = {"documented": "0.1", "best": "0.5"}  # of peaks: tckgen's cutoff; the best with the truth known
 
 
@@ -95,7 +94,7 @@ def network(b, data, key):
                "20000", folder=data)
         mrtrix("tck2connectome", "tracks.tck", "truth/ends.nii.gz", "network.txt", "-symmetric", folder=data)
         scores.append(b.score(os.path.join(data, "network.txt"), data))
-    b.networks.add(**key, **{name: sum(s[name] for s in scores) / len(scores) for name in scores[0] if name in NETWORK_SCORES})
+    b.networks.add(**key, **{name: sum(s[name] for s in scores) / IFOD2_RUNS for name in b.networks.columns if name in scores[0]})
 
 
 def read_fibres(folder, least):
