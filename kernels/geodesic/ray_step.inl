@@ -24,7 +24,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   const number drift = Form::follows_axis ? number(0.0f) : lane::abs(energy / s.first_energy - 1.0f);
   // Between voxel centres a ray can be faster than its voxel's largest speed.
   const number fastest_step = lane::max(metric_step * s.speed, number(rays.step_mm));
-  s.relative = lane::select(active_, rays.step_mm / fastest_step, s.relative);
+  s.fastest_step = lane::select(active_, fastest_step, s.fastest_step);
   if (tracing()) {
     for (int i = 0; i < lanes; ++i) {
       if (get(active_, i)) write_point(i, static_cast<std::uint32_t>(get(s.steps, i)));
@@ -76,7 +76,8 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   s.metric_length += lane::select(on, part * metric_step, number(0.0f));
   s.fastest_length += lane::select(on, part * lane::max(fastest_step, chord_mm), number(0.0f));
   s.FA_sum += lane::select(on, s.FA, number(0.0f));
-  s.weakest = lane::select(on, lane::min(s.weakest, s.relative), s.weakest);
+  // The weakest step is the one that would be longest at the largest speed: one division per fibre.
+  s.longest_step = lane::select(on, lane::max(s.longest_step, s.fastest_step), s.longest_step);
   s.drift = lane::select(on, lane::max(s.drift, drift), s.drift);
   s.steps += lane::select(on, number(1.0f), number(0.0f));
   for (int a = 0; a < 3; ++a) {
@@ -125,7 +126,7 @@ VOXHERD_FUNCTION inline auto ray_tracer<Form>::find_stops(const place<number>& t
 }
 
 /// Walks lanes that leave their voxel through the voxels that they enter. The last step of a fibre that ends in a
-/// target region is cut at the region's face; `part` of it is left. FA, weakest and drift are those of its start.
+/// target region is cut at the region's face; `part` of it is left. FA, longest_step and drift are those of its start.
 template <class Form>
 VOXHERD_FUNCTION inline void ray_tracer<Form>::enter_voxels(place<number>& to, number& stop, number& FA, number& speed,
                                                             number& part) {

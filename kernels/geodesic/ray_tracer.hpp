@@ -16,10 +16,10 @@ struct ray_state {
   Number chord[3];       ///< the last step, in the world (mm); zero before the first
   Number remembered[3];  ///< an earlier position of this ray, to detect loops: index coordinates
   Number steps, remembered_step;
-  Number relative;  ///< relative speed in the last step
+  Number fastest_step;  ///< length (mm) of the last step at the largest speed; step_mm / this is its relative speed
   Number first_energy;
 
-  Number length_mm, metric_length, fastest_length, weakest, FA_sum, drift;  ///< sums and extremes of the path
+  Number length_mm, metric_length, fastest_length, longest_step, FA_sum, drift;  ///< sums and extremes of the path
 };
 
 /// One of a fibre's two rays.
@@ -137,7 +137,7 @@ class ray_tracer {
     put(state_.fastest_length, lane, 0.0f);
     put(state_.FA_sum, lane, 0.0f);
     put(state_.drift, lane, 0.0f);
-    put(state_.weakest, lane, 1.0f);
+    put(state_.longest_step, lane, job_.rays.step_mm);
     if (!tracing()) return true;
     account.forth.steps = job_.steps[2 * account.slot];
     account.back.steps = job_.steps[2 * account.slot + 1];
@@ -165,7 +165,7 @@ class ray_tracer {
       const float along = row[0] * u[0] + row[1] * u[1] + row[2] * u[2];
       put(v[a], lane, account.ray == 0 ? along : -along);
     }
-    put(state_.relative, lane, 0.0f);
+    put(state_.fastest_step, lane, 0.0f);
     if (!inside) return stop_at_start(account, stop_reason::volume);
     assert(voxel >= 0 && voxel < std::ptrdiff_t{1} * job_.field.size[0] * job_.field.size[1] * job_.field.size[2]);
     const voxel_facts facts = job_.field.facts[voxel];
@@ -222,7 +222,7 @@ namespace detail {
 
 /// Sums of one fibre.
 struct fibre_sums {
-  float length_mm, metric_length, fastest_length, weakest, FA_sum, drift;
+  float length_mm, metric_length, fastest_length, longest_step, FA_sum, drift;
 };
 
 VOXHERD_FUNCTION inline verdict judge(const trace_job& job, const fibre_account& account, float length_mm,
@@ -243,7 +243,7 @@ VOXHERD_FUNCTION inline void write_scores(const trace_job& job, const fibre_acco
   const float steps = static_cast<float>(account.forth.steps + account.back.steps);
   const float metric_length = sums.metric_length * job.unit_length;
   const float relative = steps > 0 ? sums.length_mm / sums.fastest_length : 0.0f;
-  const float weakest = steps > 0 ? sums.weakest : 0.0f;
+  const float weakest = steps > 0 ? job.rays.step_mm / sums.longest_step : 0.0f;
   float measure = steps > 0 ? sums.length_mm / metric_length : 0.0f;
   if (job.rays.measure == measure_kind::relative) measure = relative;
   if (job.rays.measure == measure_kind::weakest) measure = weakest;
@@ -281,8 +281,8 @@ VOXHERD_NOT_INLINED VOXHERD_FUNCTION inline void write_scores_apart(const trace_
 template <class Form>
 VOXHERD_FUNCTION inline void ray_tracer<Form>::write_scores(int lane) const {
   const ray_state<number>& s = state_;
-  const detail::fibre_sums sums{get(s.length_mm, lane), get(s.metric_length, lane), get(s.fastest_length, lane),
-                                get(s.weakest, lane),   get(s.FA_sum, lane),        get(s.drift, lane)};
+  const detail::fibre_sums sums{get(s.length_mm, lane),    get(s.metric_length, lane), get(s.fastest_length, lane),
+                                get(s.longest_step, lane), get(s.FA_sum, lane),        get(s.drift, lane)};
   if constexpr (Form::fills_registers) {
     detail::write_scores_apart(job_, account_[lane], sums);
   } else {
@@ -312,10 +312,12 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::write_point(int lane, std::uint32
   for (int a = 0; a < 3; ++a) index[a] = get(state_.at.cell[a], lane) + get(state_.at.rest[a], lane);
   float world[3];
   transform(job_.field.axes, index, world);
+  const float fastest_step = get(state_.fastest_step, lane);
+  const float relative = fastest_step > 0 ? job_.rays.step_mm / fastest_step : 0.0f;
   for (; i < end; ++i) {
     for (int a = 0; a < 3; ++a) job_.points.position[3 * (first + i) + a] = world[a] + job_.field.origin_mm[a];
     if (job_.points.FA != nullptr) job_.points.FA[first + i] = get(state_.FA, lane);
-    if (job_.points.relative != nullptr) job_.points.relative[first + i] = get(state_.relative, lane);
+    if (job_.points.relative != nullptr) job_.points.relative[first + i] = relative;
   }
 }
 
