@@ -40,7 +40,7 @@ class cpu_lanes {
   explicit cpu_lanes(const fit_arrays& a) : a_(a), values_(static_cast<std::size_t>(a.frames) * count) {}
 
   bool any(const mask& m) const { return lane::any(m); }
-  bool enough(const mask& waiting, const mask&) const { return lane::any(waiting); }
+  bool enough(const mask& waiting, const mask&, int) const { return lane::any(waiting); }
   voxel_samples samples() const { return {values_.data(), count}; }
   const Number (&start() const)[parameter_count] { return start_; }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cuda_pipeline_primitives.h>
+
 #include "kernels/device/launch.cuh"
 #include "kernels/perfusion/lane_fit.hpp"
 
@@ -43,6 +45,15 @@ struct shared_curves {
     return v;
   }
 };
+
+/// Begins to copy a number from global to shared memory: a thread begins all its copies before it waits for them.
+__device__ inline void begin_copy(float* shared, const float* global) {
+  __pipeline_memcpy_async(shared, global, sizeof(float));
+}
+__device__ inline void end_copies() {
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+}
 
 /// Odd, so that the same frame of a warp's rows is in 32 different banks.
 VOXHERD_FUNCTION constexpr int odd_stride(int frames) { return frames | 1; }

@@ -28,29 +28,34 @@ class warp_lanes {
   }
 
   __device__ bool any(bool value) const { return __any_sync(all_lanes, value) != 0; }
-  /// The other threads wait while a thread starts an item, so a quarter of them start at a time.
-  __device__ bool enough(bool waiting, bool active) const {
+  /// The other threads wait while a thread starts an item, so one of `part` threads must have ended theirs.
+  __device__ bool enough(bool waiting, bool active, int part) const {
     const int wait = __popc(__ballot_sync(all_lanes, waiting));
-    return wait > 0 && 4 * wait >= wait + __popc(__ballot_sync(all_lanes, active));
+    return wait > 0 && part * wait >= wait + __popc(__ballot_sync(all_lanes, active));
   }
   __device__ voxel_samples samples() const { return {first_, stride()}; }
   __device__ const Scalar (&start() const)[parameter_count] { return start_; }
 
   __device__ bool take(bool waiting, bool& none_left) {
     const fit_arrays& a = job_.arrays;
-    const std::size_t items = a.items();
-    if (waiting) {
-      do {
-        if (!first_item_) item_ = threads_ + atomicAdd(job_.begun, 1ull);
-        first_item_ = false;
-      } while (item_ < items && a.status[item_ % a.count] != 0);
-      none_left = item_ >= items;
-    }
-    const bool fresh = waiting && !none_left;
-    copy_samples(fresh);
-    if (fresh) {
-      VOXHERD_UNROLL
-      for (int i = 0; i < parameter_count; ++i) start_[i] = static_cast<Scalar>(a.p[place(i)]);
+    bool fresh = false;
+    // Set in all threads: otherwise registers would keep them during the fit.
+    VOXHERD_UNROLL
+    for (Scalar& s : start_) s = Scalar(0);
+    while (any(waiting)) {  // mostly once: few voxels are not fitted
+      if (waiting) next_item();
+      if (waiting && item_ >= a.items()) none_left = true;
+      waiting = waiting && !none_left;
+      // All reads of an item are under way at the same time, before its status is known.
+      begin_samples(waiting);
+      if (waiting) {
+        fresh = a.status[item_ % a.count] == 0;
+        VOXHERD_UNROLL
+        for (int i = 0; i < parameter_count; ++i) start_[i] = static_cast<Scalar>(a.p[place(i)]);
+        waiting = !fresh;
+      }
+      if constexpr (InShared) end_copies();
+      __syncwarp();
     }
     return fresh;
   }
@@ -72,19 +77,29 @@ class warp_lanes {
     return (item_ / a.count * parameter_count + static_cast<std::size_t>(i)) * a.count + item_ % a.count;
   }
 
+  __device__ void next_item() {
+    if (!first_item_) item_ = threads_ + atomicAdd(job_.begun, 1ull);
+    first_item_ = false;
+  }
+
   /// The complete warp copies each new row: neighbouring threads, neighbouring frames.
-  __device__ void copy_samples(bool fresh) {
+  __device__ void begin_samples(bool taken) {
     const fit_arrays& a = job_.arrays;
     const int lane = static_cast<int>(threadIdx.x % 32);
-    const auto voxel = static_cast<unsigned>(fresh ? item_ % a.count : 0);
-    for (unsigned left = __ballot_sync(all_lanes, fresh); left != 0; left &= left - 1) {
+    const auto voxel = static_cast<unsigned>(taken ? item_ % a.count : 0);
+    for (unsigned left = __ballot_sync(all_lanes, taken); left != 0; left &= left - 1) {
       const int owner = __ffs(static_cast<int>(left)) - 1;
       const float* from =
           a.samples + std::size_t{__shfl_sync(all_lanes, voxel, owner)} * static_cast<std::size_t>(a.frames);
       float* to = first_ + (owner - lane) * step_to_next();
-      for (int f = lane; f < a.frames; f += 32) to[static_cast<std::ptrdiff_t>(f) * stride()] = from[f];
+      for (int f = lane; f < a.frames; f += 32) {
+        if constexpr (InShared) {
+          begin_copy(to + f, from + f);
+        } else {
+          to[static_cast<std::ptrdiff_t>(f) * stride()] = from[f];
+        }
+      }
     }
-    __syncwarp();
   }
 
   const job& job_;
@@ -94,8 +109,16 @@ class warp_lanes {
   Scalar start_[parameter_count] = {};
 };
 
+/// Blocks per processor, which limit a thread's registers (3: 168, 4: 128, 5: 96).
+template <class Machine>
+inline constexpr int resident_fits = 3;
+template <>
+inline constexpr int resident_fits<simplex<double>> = 4;
+template <>
+inline constexpr int resident_fits<simplex<float>> = 5;
+
 template <class Machine, class Model, int Block, bool InShared>
-__global__ void __launch_bounds__(Block, 3)
+__global__ void __launch_bounds__(Block, resident_fits<Machine>)
     fit_kernel(const __grid_constant__ cuda_fit_job<typename Machine::scalar> job) {
   using scalar = typename Machine::scalar;
   extern __shared__ __align__(16) std::byte shared[];

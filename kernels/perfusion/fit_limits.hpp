@@ -33,11 +33,14 @@ struct fit_limits {
   /// Fixed parameters at their value, the others within bounds if there are bounds.
   template <class Number>
   VOXHERD_FUNCTION void confine(Number (&p)[parameter_count]) const {
-    VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) {
-      if (bounded) p[i] = lane::min(lane::max(p[i], Number(least[i])), Number(most[i]));
-      if (fixed[i]) p[i] = Number(start[i]);
+    if (bounded) {
+      VOXHERD_UNROLL
+      for (int i = 0; i < parameter_count; ++i) p[i] = lane::min(lane::max(p[i], Number(least[i])), Number(most[i]));
     }
+    if (free_count == parameter_count) return;
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i)
+      if (fixed[i]) p[i] = Number(start[i]);
   }
 
   /// The same, and parameters very close to a bound are set to it: otherwise a step cut off at the bound would be too

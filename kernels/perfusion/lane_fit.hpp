@@ -23,7 +23,7 @@ VOXHERD_FUNCTION inline void fit_on_lanes(Machine machine, const Model& model, L
   mask active(false), none_left(false);
   while (true) {
     const mask waiting = !active && !none_left;
-    if (lanes.enough(waiting, active)) {
+    if (lanes.enough(waiting, active, Machine::begin_at_part)) {
       const mask fresh = lanes.take(waiting, none_left);
       machine.begin(fresh, lanes.start());
       active = active || fresh;

@@ -19,6 +19,8 @@ class levenberg {
   using mask = typename lane::lane_traits<Number>::mask;
   using counter = typename counter_of<Number>::type;
 
+  static constexpr int begin_at_part = 4;  ///< a GPU's lanes wait until a quarter of them can begin together
+
   VOXHERD_FUNCTION explicit levenberg(const fit_limits<scalar>& limits) : limits_(limits) {}
 
   /// Lanes of `fresh` begin at a start.

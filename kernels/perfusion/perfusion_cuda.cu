@@ -30,7 +30,9 @@ struct shared_tile {
       for (int c = static_cast<int>(threadIdx.x % 32); c < row_floats; c += 32) copy(r, c);
   }
   __device__ void load(const float* from, int rows, int row_floats) const {
-    each(rows, row_floats, [&](int r, int c) { floats[r * stride + c] = from[std::size_t(r) * row_floats + c]; });
+    each(rows, row_floats,
+         [&](int r, int c) { begin_copy(floats + r * stride + c, from + std::size_t(r) * row_floats + c); });
+    end_copies();
     __syncthreads();
   }
   __device__ void save(float* to, int rows, int row_floats) const {
@@ -242,7 +244,7 @@ class cuda_fitter final : public fitter {
     return {a,
             table_.view_of(values_.data(), counts_.data()),
             values_.data(),
-            static_cast<int>(table_.values().size()),
+            static_cast<int>(table_.read_values()),
             limits_,
             scratch_.data(),
             next_item_.data()};

@@ -2,6 +2,7 @@
 
 #include "kernels/perfusion/fit_limits.hpp"
 #include "kernels/perfusion/samples.hpp"
+#include "kernels/portable/double_fma.hpp"
 
 namespace voxherd::perfusion {
 
@@ -10,7 +11,9 @@ namespace voxherd::perfusion {
 /// the vertices differ by less than a tolerance (Wang & Cao: 1e-8), or after a number of iterations.
 ///
 /// A state machine that needs one cost at a time: the next step is part of the state, so that lanes with different
-/// steps evaluate the model together. Vertices are sorted by cost; a new one moves to its place by insertion.
+/// steps evaluate the model together. Vertices are sorted by cost, and the last one is always the worst, whatever the
+/// number of free parameters: with fewer of them the first entries are unused. A vertex without a cost is behind all
+/// others: to evaluate it is to replace the worst vertex by itself.
 template <class Number>
 class simplex {
  public:
@@ -18,27 +21,31 @@ class simplex {
   using mask = typename lane::lane_traits<Number>::mask;
   using counter = typename counter_of<Number>::type;
 
-  VOXHERD_FUNCTION explicit simplex(const fit_limits<scalar>& limits) : limits_(limits), n_(limits.free_count) {}
+  /// A fit has hundreds of steps: a GPU's lane does not wait for others to begin together.
+  static constexpr int begin_at_part = 32;
 
-  /// Lanes of `fresh` begin at a start.
+  VOXHERD_FUNCTION explicit simplex(const fit_limits<scalar>& limits)
+      : limits_(limits), first_(parameter_count - limits.free_count), part_(scalar(1) / scalar(limits.free_count)) {}
+
+  /// Lanes of `fresh` begin at a start. It is evaluated first, then the vertices in the order of the parameters: equal
+  /// costs keep that order.
   VOXHERD_FUNCTION void begin(const mask& fresh, const Number (&start)[parameter_count]) {
-    int free_before = 0;
+    const Number none(scalar(0));
+    int moved_at = worst;
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) {
       const Number more = first_step(start[i], i);
+      moved_at -= limits_.fixed[i] ? 0 : 1;
       VOXHERD_UNROLL
-      for (int v = 0; v <= parameter_count; ++v) {
-        const bool moved = !limits_.fixed[i] && v == free_before + 1;
-        x_[v][i] = lane::select(fresh, moved ? more : start[i], x_[v][i]);
+      for (int v = 0; v <= worst; ++v) {
+        const bool moved = !limits_.fixed[i] && v == moved_at;
+        x_[v][i] = lane::select(fresh, v < first_ ? none : moved ? more : start[i], x_[v][i]);
       }
-      free_before += limits_.fixed[i] ? 0 : 1;
       trial_[i] = lane::select(fresh, start[i], trial_[i]);
     }
     VOXHERD_UNROLL
-    for (int v = 0; v <= parameter_count; ++v)
-      f_[v] = lane::select(fresh, Number(v <= n_ ? scalar(0) : no_vertex), f_[v]);
+    for (int v = 0; v <= worst; ++v) f_[v] = lane::select(fresh, Number(v < first_ ? unused : no_cost), f_[v]);
     action_ = choose(fresh, counter(fill), action_);
-    vertex_ = choose(fresh, counter(0), vertex_);
     iterations_ = choose(fresh, counter(0), iterations_);
   }
 
@@ -54,28 +61,55 @@ class simplex {
   /// Processes the trial's cost; returns which lanes have ended.
   VOXHERD_FUNCTION mask tell(Number cost) {
     cost = ordered(cost);
-    const mask filling = action_ == counter(fill);
-    mask complete(false);
-    if (lane::any(filling)) complete = tell_fill(filling, cost);
-    const mask next_iteration = tell_step(!filling, cost) || complete;
+    const Number best = best_cost();
+    const mask filling = action_ == counter(fill), reflected = action_ == counter(reflect);
+    const mask expanded = action_ == counter(expand);
+    const mask outside = action_ == counter(contract_outside), inside = action_ == counter(contract_inside);
+
+    const mask to_expand = reflected && cost < best;
+    const mask to_inside = reflected && !(cost < f_[worst]);
+    const mask to_outside = reflected && !(cost < f_[worst - 1]) && !to_inside;
+    const mask missed = expanded && !(cost < reflected_);  // the reflected point, already a vertex, is better
+    const mask take_trial = filling || (reflected && !to_expand && !to_inside && !to_outside) ||
+                            (expanded && !missed) || (outside && !(cost > reflected_)) || (inside && cost < f_[worst]);
+    const mask accepted = take_trial || missed;
+    const mask to_shrink = (outside || inside) && !take_trial;
+
+    if (lane::any(accepted)) accept(accepted, take_trial, lane::select(missed, reflected_, cost));
+    reflected_ = lane::select(reflected, cost, reflected_);
+    if (lane::any(to_shrink)) shrink(to_shrink);
+    iterations_ = choose((accepted && !filling) || to_shrink, iterations_ + counter(1), iterations_);
+    const mask next_iteration = accepted && f_[worst] < Number(no_cost);
     const mask ended = next_iteration && (spread_is_small() || iterations_ >= counter(limits_.max_iterations));
     action_ = choose(next_iteration, counter(reflect), action_);
-    const mask moving = !(action_ == counter(fill));
-    point(moving, reach_of_action(), trial_);
-    if (lane::any(!moving)) propose_vertex(!moving);
+    action_ = choose(to_expand, counter(expand), action_);
+    action_ = choose(to_outside, counter(contract_outside), action_);
+    action_ = choose(to_inside, counter(contract_inside), action_);
+    propose(to_expand);
     return ended;
   }
 
   /// For a lane that has ended: the best vertex.
-  VOXHERD_FUNCTION const Number (&best() const)[parameter_count] { return x_[0]; }
-  VOXHERD_FUNCTION Number best_cost() const { return f_[0]; }
-  VOXHERD_FUNCTION Number worst_cost() const { return row(f_, n_); }
+  struct vertex {
+    Number p[parameter_count];
+    VOXHERD_FUNCTION const Number& operator[](int i) const { return p[i]; }
+  };
+  VOXHERD_FUNCTION vertex best() const {
+    vertex b;
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i)
+      b.p[i] = at_first(x_[0][i], x_[1][i], x_[2][i], x_[3][i], x_[4][i], x_[5][i]);
+    return b;
+  }
+  VOXHERD_FUNCTION Number best_cost() const { return at_first(f_[0], f_[1], f_[2], f_[3], f_[4], f_[5]); }
+  VOXHERD_FUNCTION Number worst_cost() const { return f_[worst]; }
   VOXHERD_FUNCTION counter iterations() const { return iterations_; }
   VOXHERD_FUNCTION mask converged() const { return spread_is_small(); }
 
  private:
-  /// Cost of entries after the last vertex: never smaller than another.
-  static constexpr scalar no_vertex = scalar(2e30);
+  static constexpr int worst = parameter_count;  ///< number of the worst vertex
+  /// Costs of entries before the best vertex and of vertices not evaluated: beyond those of all others.
+  static constexpr scalar unused = scalar(-2e30), no_cost = scalar(2e30);
 
   enum step : int { fill, reflect, expand, contract_outside, contract_inside };
 
@@ -88,107 +122,66 @@ class simplex {
   }
 
   VOXHERD_FUNCTION mask spread_is_small() const {
-    const Number spread = row(f_, n_) - f_[0];
-    return spread < Number(limits_.absolute_tolerance) || spread < limits_.relative_tolerance * f_[0];
+    const Number best = best_cost(), spread = f_[worst] - best;
+    return spread < Number(limits_.absolute_tolerance) || spread < limits_.relative_tolerance * best;
   }
 
-  /// A vertex's cost in the first simplex or after a shrink. Returns which lanes now have all costs.
-  VOXHERD_FUNCTION mask tell_fill(const mask& filling, Number cost) {
-    VOXHERD_UNROLL
-    for (int v = 0; v <= parameter_count; ++v) f_[v] = lane::select(filling && vertex_ == counter(v), cost, f_[v]);
-    vertex_ = choose(filling, vertex_ + counter(1), vertex_);
-    const mask full = filling && vertex_ > counter(n_);
-    if (lane::any(full)) {
-      VOXHERD_UNROLL_BY(1)
-      for (int pass = 0; pass < n_; ++pass) settle(full);
-    }
-    return full;
+  /// The value of the best vertex. Not an array access with a run-time index: GPU registers cannot be indexed.
+  VOXHERD_FUNCTION Number at_first(Number a, Number b, Number c, Number d, Number e, Number f) const {
+    if (first_ == 0) return a;
+    return first_ == 1 ? b : first_ == 2 ? c : first_ == 3 ? d : first_ == 4 ? e : f;
   }
 
-  /// Moves the last vertex before those of greater cost (after equal ones). Calling it once per vertex sorts all of
-  /// them.
-  VOXHERD_FUNCTION void settle(const mask& which) {
+  /// Replaces the worst vertex by the trial, or keeps its position, and moves it before those of greater cost (after
+  /// equal ones).
+  VOXHERD_FUNCTION void accept(const mask& which, const mask& take_trial, Number cost) {
+    mask before[worst];  // which vertices it passes: the others are sorted, so all comparisons can be made at once
     VOXHERD_UNROLL
-    for (int v = parameter_count; v >= 1; --v) {
-      const mask smaller = which && f_[v] < f_[v - 1];
-      swap(smaller, f_[v], f_[v - 1]);
+    for (int v = 0; v < worst; ++v) before[v] = which && cost < f_[v];
+    insert(which, before, cost, f_[0], f_[1], f_[2], f_[3], f_[4], f_[5]);
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i)
+      insert(which, before, lane::select(take_trial, trial_[i], x_[worst][i]), x_[0][i], x_[1][i], x_[2][i], x_[3][i],
+             x_[4][i], x_[5][i]);
+  }
+
+  VOXHERD_FUNCTION static void insert(const mask& which, const mask (&before)[worst], Number value, Number& a,
+                                      Number& b, Number& c, Number& d, Number& e, Number& f) {
+    f = lane::select(before[4], e, lane::select(which, value, f));
+    e = lane::select(before[3], d, lane::select(before[4], value, e));
+    d = lane::select(before[2], c, lane::select(before[3], value, d));
+    c = lane::select(before[1], b, lane::select(before[2], value, c));
+    b = lane::select(before[0], a, lane::select(before[1], value, b));
+    a = lane::select(before[0], value, a);
+  }
+
+  /// All vertices but the best move halfway to it and need costs, in the order in which they are sorted.
+  VOXHERD_FUNCTION void shrink(const mask& which) {
+    const vertex centre = best();
+    VOXHERD_UNROLL
+    for (int v = 1; v <= worst; ++v) {
+      const mask moves = which && mask(v > first_);
+      f_[v] = lane::select(moves, Number(no_cost), f_[v]);
       VOXHERD_UNROLL
-      for (int i = 0; i < parameter_count; ++i) swap(smaller, x_[v][i], x_[v - 1][i]);
+      for (int i = 0; i < parameter_count; ++i)
+        x_[v][i] = lane::select(moves, centre[i] + (x_[v][i] - centre[i]) * scalar(0.5), x_[v][i]);
     }
+    VOXHERD_UNROLL
+    for (int a = 1; a < worst; ++a) {
+      VOXHERD_UNROLL
+      for (int b = a + 1; b <= worst; ++b) {
+        if (a + b != first_ + 1 + worst) continue;
+        VOXHERD_UNROLL
+        for (int i = 0; i < parameter_count; ++i) swap(which, x_[a][i], x_[b][i]);
+      }
+    }
+    action_ = choose(which, counter(fill), action_);
   }
 
   VOXHERD_FUNCTION static void swap(const mask& which, Number& a, Number& b) {
     const Number old = a;
     a = lane::select(which, b, a);
     b = lane::select(which, old, b);
-  }
-
-  /// The cost of a reflected, expanded or contracted point. Returns which lanes end their iteration.
-  VOXHERD_FUNCTION mask tell_step(const mask& stepping, Number cost) {
-    const Number best = f_[0], second_worst = row(f_, n_ - 1), worst = row(f_, n_);
-    const mask reflected = stepping && action_ == counter(reflect);
-    const mask expanded = stepping && action_ == counter(expand);
-    const mask outside = stepping && action_ == counter(contract_outside);
-    const mask inside = stepping && action_ == counter(contract_inside);
-
-    const mask to_expand = reflected && cost < best;
-    const mask to_inside = reflected && !(cost < worst);
-    const mask to_outside = reflected && !(cost < second_worst) && !to_inside;
-    const mask take_trial = (reflected && !to_expand && !to_inside && !to_outside) || (expanded && cost < reflected_) ||
-                            (outside && !(cost > reflected_)) || (inside && cost < worst);
-    const mask take_reflected = expanded && !(cost < reflected_);
-    const mask to_shrink = (outside || inside) && !take_trial;
-
-    reflected_ = lane::select(reflected, cost, reflected_);
-    if (lane::any(take_reflected)) point(take_reflected, Number(scalar(1)), trial_);
-    const mask accepted = take_trial || take_reflected;
-    accept(accepted, lane::select(take_reflected, reflected_, cost));
-    if (lane::any(to_shrink)) shrink(to_shrink);
-    action_ = choose(to_expand, counter(expand), action_);
-    action_ = choose(to_outside, counter(contract_outside), action_);
-    action_ = choose(to_inside, counter(contract_inside), action_);
-    iterations_ = choose(accepted || to_shrink, iterations_ + counter(1), iterations_);
-    return accepted;
-  }
-
-  VOXHERD_FUNCTION void accept(const mask& which, Number cost) {
-    if (!lane::any(which)) return;
-    replace<1>(which, cost);
-    replace<2>(which, cost);
-    replace<3>(which, cost);
-    replace<4>(which, cost);
-    replace<5>(which, cost);
-    settle(which);
-  }
-
-  /// Replaces the worst vertex by the trial, if it is number v. Not a loop: compilers turn one into an array access
-  /// with a run-time index, and GPU registers cannot be indexed.
-  template <int V>
-  VOXHERD_FUNCTION void replace(const mask& which, Number cost) {
-    const mask here = which && mask(V == n_);
-    f_[V] = lane::select(here, cost, f_[V]);
-    VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) x_[V][i] = lane::select(here, trial_[i], x_[V][i]);
-  }
-
-  VOXHERD_FUNCTION void shrink(const mask& which) {
-    VOXHERD_UNROLL
-    for (int v = 1; v <= parameter_count; ++v) {
-      VOXHERD_UNROLL
-      for (int i = 0; i < parameter_count; ++i)
-        x_[v][i] = lane::select(which, x_[0][i] + (x_[v][i] - x_[0][i]) * scalar(0.5), x_[v][i]);
-    }
-    action_ = choose(which, counter(fill), action_);
-    vertex_ = choose(which, counter(1), vertex_);
-  }
-
-  VOXHERD_FUNCTION void propose_vertex(const mask& which) {
-    VOXHERD_UNROLL
-    for (int v = 0; v <= parameter_count; ++v) {
-      const mask here = which && vertex_ == counter(v);
-      VOXHERD_UNROLL
-      for (int i = 0; i < parameter_count; ++i) trial_[i] = lane::select(here, x_[v][i], trial_[i]);
-    }
   }
 
   VOXHERD_FUNCTION Number reach_of_action() const {
@@ -198,41 +191,47 @@ class simplex {
     return lane::select(mask(action_ == counter(contract_inside)), Number(scalar(-0.5)), reach);
   }
 
-  /// The centre of all vertices but the worst, plus `reach` times the vector from the worst to it.
-  VOXHERD_FUNCTION void point(const mask& which, Number reach, Number (&to)[parameter_count]) const {
+  /// The next trial: the last vertex, if it has no cost; else the centre of all vertices but the worst, plus the
+  /// action's reach times the vector from the worst to it. An expansion's reflected point, better than the worst in any
+  /// case, becomes a vertex.
+  VOXHERD_FUNCTION void propose(const mask& to_expand) {
+    const mask filling = action_ == counter(fill);
+    const Number reach = reach_of_action(), more = scalar(1) + reach;
     Number p[parameter_count];
-    const Number more = scalar(1) + reach;
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) {
-      const Number none(scalar(0));
-      Number sum = x_[0][i];
-      sum += n_ > 1 ? x_[1][i] : none;
-      sum += n_ > 2 ? x_[2][i] : none;
-      sum += n_ > 3 ? x_[3][i] : none;
-      sum += n_ > 4 ? x_[4][i] : none;
-      const Number worst = pick(n_, x_[0][i], x_[1][i], x_[2][i], x_[3][i], x_[4][i], x_[5][i]);
-      p[i] = more * (sum / scalar(n_)) - reach * worst;
+      const Number sum = x_[0][i] + x_[1][i] + x_[2][i] + x_[3][i] + x_[4][i];  // 0 in unused entries
+      p[i] = more * mean(sum) - reach * x_[worst][i];
     }
     limits_.confine(p);
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) to[i] = lane::select(which, p[i], to[i]);
+    for (int i = 0; i < parameter_count; ++i) {
+      const Number next = lane::select(filling, x_[worst][i], p[i]);
+      x_[worst][i] = lane::select(to_expand, trial_[i], x_[worst][i]);
+      trial_[i] = next;
+    }
   }
 
-  /// See replace().
-  VOXHERD_FUNCTION static Number pick(int at, Number a, Number b, Number c, Number d, Number e, Number f) {
-    return at == 5 ? f : at == 4 ? e : at == 3 ? d : at == 2 ? c : at == 1 ? b : a;
-  }
-  VOXHERD_FUNCTION static Number row(const Number (&f)[parameter_count + 1], int at) {
-    return pick(at, f[0], f[1], f[2], f[3], f[4], f[5]);
+  /// A sum over all free parameters divided by their number. On the GPU, two multiply-adds correct the product with the
+  /// reciprocal to the quotient (Markstein): a general division has branches.
+  VOXHERD_FUNCTION Number mean(Number sum) const {
+    const scalar n(parameter_count - first_);
+#if defined(__CUDA_ARCH__)
+    const Number product = sum * part_;
+    return lane::fma(lane::fma(-product, n, sum), part_, product);
+#else
+    return sum / n;
+#endif
   }
 
   const fit_limits<scalar>& limits_;
-  int n_;  ///< free parameters; vertices 0 to n_
+  int first_;    ///< number of the best vertex
+  scalar part_;  ///< 1 / free parameters
   Number x_[parameter_count + 1][parameter_count] = {};
   Number f_[parameter_count + 1] = {};
   Number trial_[parameter_count] = {};
   Number reflected_{};  ///< cost of the reflected point, while another is tried
-  counter action_{}, vertex_{}, iterations_{};
+  counter action_{}, iterations_{};
 };
 
 }  // namespace voxherd::perfusion

@@ -44,6 +44,9 @@ class curves_table {
   const std::vector<Scalar>& values() const { return values_; }
   const std::vector<std::uint8_t>& counts() const { return counts_; }
 
+  /// How many of the numbers are read: the times only of uneven frames.
+  std::size_t read_values() const { return values_.size() - (spacing_s_ > 0 ? counts_.size() : 0); }
+
   static std::size_t padded(std::size_t frames) { return 5 * frames + 4; }
 
  private:
