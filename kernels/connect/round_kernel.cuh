@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cooperative_groups.h>
 #include <cstdint>
 
 #include "kernels/connect/block_visit.hpp"
@@ -175,11 +174,12 @@ struct cuda_thread_team {
 };
 
 using round_team = cuda_block_team<2>;
-/// Threads per block, with two blocks per multiprocessor: limited by the registers that the scheme needs.
+/// Threads per block, with one block per multiprocessor, so that few blocks meet after a round: limited by the
+/// registers that the scheme needs.
 template <class Scheme>
-inline constexpr int round_threads = Scheme::order == 2 ? 384 : 448;
+inline constexpr int round_threads = Scheme::order == 2 ? 768 : 896;
 /// Woken blocks that a thread block collects before appending them to the global list.
-inline constexpr std::uint32_t collected = 1024;
+inline constexpr std::uint32_t collected = 2048;
 /// Up to this number of fronts, each thread block first reduces the earliest triggers locally.
 inline constexpr std::uint32_t gathered_fronts = 256;
 /// Entries that a team examines together: few enough that each team has several turns.
@@ -195,8 +195,9 @@ struct round_counts {
 /// depends on their order.
 struct round_lists {
   std::uint32_t* entry[2];  ///< (fronts * blocks), by parity of the round
-  std::uint32_t* count[3];  ///< counts by round modulo 3
-  float* limit[2];          ///< (fronts), by parity: blocks with later triggers wait
+  /// By round modulo 3: the count in the lower half; in the upper half the thread blocks that have appended theirs.
+  unsigned long long* count[3];
+  float* limit[2];  ///< (fronts), by parity: blocks with later triggers wait
 };
 
 template <class Scheme>
@@ -210,18 +211,16 @@ class round_worker {
     std::uint32_t todo_count[teams_here];
     std::uint32_t woken[collected];
     float earliest[gathered_fronts];  ///< earliest trigger of the next round
-    std::uint32_t woken_count, first_place;
+    std::uint32_t woken_count, first_place, awake;
   };
 
   __device__ round_worker(const visit_type& visit, const round_lists& lists, shared& s)
       : visit_(visit), lists_(lists), s_(s), team_number_(threadIdx.x / round_team::lanes) {}
 
-  /// Returns the number of awake entries.
-  __device__ std::uint32_t begin(std::uint32_t round) const {
+  __device__ void begin(std::uint32_t round) const {
     const front_view& f = visit_.front;
-    const std::uint32_t awake = __ldcg(lists_.count[round % 3]);
     if (threadIdx.x == 0) s_.woken_count = 0;
-    if (blockIdx.x == 0 && threadIdx.x == 0) __stcg(lists_.count[(round + 2) % 3], 0u);
+    if (blockIdx.x == 0 && threadIdx.x == 0) __stcg(lists_.count[(round + 2) % 3], 0ull);
     if (waits()) {
       for (std::uint32_t k = threadIdx.x; k < f.fronts; k += threads) {
         if (k < gathered_fronts) s_.earliest[k] = unreached;
@@ -232,7 +231,24 @@ class round_worker {
       }
     }
     __syncthreads();
-    return awake;
+  }
+
+  /// Waits until all thread blocks have appended what is awake in the next round; returns the number of entries. Both
+  /// are in one word, which saves a round trip to the second-level cache.
+  __device__ std::uint32_t meet(std::uint32_t round) const {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      unsigned long long* const count = lists_.count[(round + 1) % 3];
+      __threadfence();
+      atomicAdd(count, 1ull << 32);
+      unsigned long long seen = 0;
+      do {
+        asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(seen) : "l"(count) : "memory");
+      } while (seen >> 32 < gridDim.x);
+      s_.awake = static_cast<std::uint32_t>(seen);
+    }
+    __syncthreads();
+    return s_.awake;
   }
 
   __device__ std::uint64_t run(std::uint32_t round, std::uint32_t awake) const {
@@ -299,7 +315,7 @@ class round_worker {
     if (place < collected)
       s_.woken[place] = entry;
     else
-      lists_.entry[(round + 1) % 2][atomicAdd(lists_.count[(round + 1) % 3], 1u)] = entry;
+      lists_.entry[(round + 1) % 2][append(lists_.count[(round + 1) % 3], 1)] = entry;
   }
 
   /// racecheck reports `first_place` here in some schemes, although the block's barrier is between write and reads.
@@ -308,12 +324,16 @@ class round_worker {
   __device__ void put_on_list(std::uint32_t round) const {
     const front_view& f = visit_.front;
     const std::uint32_t count = min(s_.woken_count, collected);
-    if (threadIdx.x == 0 && count > 0) s_.first_place = atomicAdd(lists_.count[(round + 1) % 3], count);
+    if (threadIdx.x == 0 && count > 0) s_.first_place = append(lists_.count[(round + 1) % 3], count);
     if (waits() && threadIdx.x < f.fronts && threadIdx.x < gathered_fronts && s_.earliest[threadIdx.x] < unreached)
       team_.lower(f.least[(round + 1) % 3] + threadIdx.x, s_.earliest[threadIdx.x]);
     __syncthreads();
     for (std::uint32_t i = threadIdx.x; i < count; i += threads)
       __stcg(lists_.entry[(round + 1) % 2] + s_.first_place + i, s_.woken[i]);
+  }
+
+  __device__ static std::uint32_t append(unsigned long long* count, std::uint32_t entries) {
+    return static_cast<std::uint32_t>(atomicAdd(count, static_cast<unsigned long long>(entries)));
   }
 
   const visit_type& visit_;
@@ -324,18 +344,18 @@ class round_worker {
 };
 
 template <class Scheme>
-__global__ void __launch_bounds__(round_threads<Scheme>, 2)
+__global__ void __launch_bounds__(round_threads<Scheme>, 1)
     round_kernel(const __grid_constant__ block_visit<round_team, Scheme> visit,
                  const __grid_constant__ round_lists lists, std::uint32_t round, std::uint32_t most,
                  round_counts* counts) {
   __shared__ typename round_worker<Scheme>::shared s;
   const round_worker<Scheme> worker(visit, lists, s);
   std::uint64_t visits = 0;
-  for (; round < most; ++round) {
-    const std::uint32_t awake = worker.begin(round);
-    if (awake == 0) break;
+  auto awake = static_cast<std::uint32_t>(__ldcg(lists.count[round % 3]));
+  for (; round < most && awake > 0; ++round) {
+    worker.begin(round);
     visits += worker.run(round, awake);
-    cooperative_groups::this_grid().sync();
+    awake = worker.meet(round);
   }
   if (threadIdx.x % round_team::lanes == 0)
     atomicAdd(reinterpret_cast<unsigned long long*>(&counts->visits), static_cast<unsigned long long>(visits));
@@ -350,7 +370,7 @@ struct list_starter {
 
   __device__ void operator()(std::uint32_t entry) const {
     if (front.triggers(0, round)[entry] < unreached)
-      lists.entry[round % 2][atomicAdd(lists.count[round % 3], 1u)] = entry;
+      lists.entry[round % 2][atomicAdd(lists.count[round % 3], 1ull)] = entry;
   }
 };
 

@@ -108,7 +108,7 @@ class cuda_fronts {
   round_lists empty_lists(std::uint32_t fronts, std::uint32_t blocks, cudaStream_t stream) {
     const std::size_t entries = std::size_t{fronts} * blocks;
     for (auto& l : entry_) l.reserve(entries);
-    VOXHERD_CUDA_CHECK(cudaMemsetAsync(count_.data(), 0, 3 * sizeof(std::uint32_t), stream));
+    VOXHERD_CUDA_CHECK(cudaMemsetAsync(count_.data(), 0, 3 * sizeof(unsigned long long), stream));
     limit_.reserve(std::size_t{2} * fronts);
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(limit_.data(), 0, std::size_t{2} * fronts * sizeof(float), stream));
     return {{entry_[0].data(), entry_[1].data()},
@@ -118,7 +118,8 @@ class cuda_fronts {
 
  private:
   device_buffer<float> value_, trigger_[2], min_[3], limit_;
-  device_buffer<std::uint32_t> state_, choice_, entry_[2], count_{3};
+  device_buffer<std::uint32_t> state_, choice_, entry_[2];
+  device_buffer<unsigned long long> count_{3};
 };
 
 /// Reads the results of fronts solved on a GPU. Waits for the stream.
