@@ -144,6 +144,18 @@ class voxel_signal {
       total[s] = noise.add(total[s], residual, m_.signal(s));
   }
 
+  /// For passes without arrays in registers. A GPU's instruction cache is too small for all copies of long code.
+  template <class Work>
+  VOXHERD_FUNCTION void each_slot(const Work& work) const {
+    if constexpr (Attenuation::model == diffusion_model::mono_exponential) {
+      VOXHERD_UNROLL
+      for (int s = 0; s < m_.slots(); ++s) work(s);
+    } else {
+      VOXHERD_UNROLL_BY(Team::partial_sums)
+      for (int s = 0; s < m_.slots(); ++s) work(s);
+    }
+  }
+
   template <class Array>
   VOXHERD_FUNCTION void add_to_residual(const Array& signal, float weight) {
     VOXHERD_UNROLL
@@ -165,8 +177,7 @@ class voxel_signal {
   VOXHERD_FUNCTION real attenuation_pass(const Attenuation& t, const fibre_vector (&fibre)[Fibres], const weights& w,
                                          const Noise& noise) {
     partial_sums total;
-    VOXHERD_UNROLL
-    for (int s = 0; s < m_.slots(); ++s) {
+    each_slot([&](int s) {
       const auto g = m_.direction(s);
       const real ball = t.template ball<Range>(m_.weighting(s), g.offset);
       a_.trial_ball[s] = ball;
@@ -179,7 +190,7 @@ class voxel_signal {
         r = lane::fma(real(-w.stick[k]), stick, r);
       }
       add(noise, total, r, s);
-    }
+    });
     return total.value();
   }
 
