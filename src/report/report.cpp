@@ -77,8 +77,9 @@ report::page make_page(const report_request& request) {
 }
 
 void write_report(const report_request& request) {
-  const std::string path = request.out.empty() ? report::default_page_path(request.result) : request.out;
-  const named_output html{"--out", path, request.overwrite},
+  const bool is_implied = request.out.empty();
+  const std::string path = is_implied ? report::default_page_path(request.result) : request.out;
+  const named_output html{"--out", path, request.overwrite, is_implied ? file_name::implied : file_name::given},
       json{"--out", report::json_path(path), request.overwrite, file_name::implied};
   if (request.open && !request.overwrite && std::filesystem::exists(path)) {
     fmt::print("{} exists and is shown as it is; --overwrite makes it anew\n", path);

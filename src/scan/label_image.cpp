@@ -153,7 +153,8 @@ std::string grid_text(const image_grid& g) {
                      g.voxel_size_mm[0], g.voxel_size_mm[1], g.voxel_size_mm[2]);
 }
 
-std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_header& h, const image_grid& grid) {
+std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_header& h, const image_grid& grid,
+                                  const std::string& reference) {
   const std::string name = printable(h.path);
   if (on_same_grid(h, grid)) return labels;
   if (has_no_orientation(h))
@@ -170,8 +171,8 @@ std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_
       "frequent label above 0 is used: {} voxels, {} of them labelled in less than half of their points",
       name, grid_text(h.grid), n[0], n[1], n[2], labelled, mostly_none);
   if (labelled == 0)
-    refuse_data(
-        fmt::format("{}: none of its labels is inside the image; does it belong to another subject or space?", name));
+    refuse_data(fmt::format("{}: none of its labels is inside {}; does it belong to another subject or space?", name,
+                            reference.empty() ? "the image" : printable(reference)));
   return found;
 }
 
@@ -239,7 +240,8 @@ std::vector<std::uint64_t> counted_voxels(const label_image& image, nlohmann::js
   return voxels;
 }
 
-label_image read_labels(const std::string& path, const image_grid& grid, label_kind kind) {
+label_image read_labels(const std::string& path, const image_grid& grid, label_kind kind,
+                        const std::string& reference) {
   const nifti_header header = read_nifti_header(path);
   log_warnings(header);
   if (header.volumes != 1)
@@ -251,7 +253,7 @@ label_image read_labels(const std::string& path, const image_grid& grid, label_k
   image.values = list_labels(labels);
   if (image.values.empty())
     refuse_data(fmt::format("{}: 0 of {} voxels are above 0, expected at least one", printable(path), labels.size()));
-  image.label = on_grid(std::move(labels), header, grid);
+  image.label = on_grid(std::move(labels), header, grid, reference);
   count_voxels(image);
   return image;
 }

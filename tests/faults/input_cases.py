@@ -85,7 +85,8 @@ class InputCase(Judged):
             self.words.append(Word(self.command.overwrite, ""))
             self.note(self.command.overwrite)
             outs = tuple(w.text for w in self.words if w.role == "output")
-            self.may_replace |= {os.path.realpath(out) for out in outs}
+            # The file behind a link; or the link itself, by an export and if the name was not given, as of a report.
+            self.may_replace |= {os.path.realpath(out) for out in outs} | {os.path.abspath(out) for out in outs or ["tensor.report.html"]}
             # What a run keeps next to its result: OUT.part, OUT.groups.
             self.may_replace |= {os.path.abspath(name) for name in os.listdir(".") if name.startswith(tuple(out + "." for out in outs))}
             # A page's file of numbers; a link with its name is replaced itself.

@@ -39,7 +39,7 @@ void set_marks(const std::vector<std::string>& paths, const char* option, std::u
       in.surfaces.use(in.surfaces.add(paths[i], meshes, grid)).marks |= own_bits ? bit << i : bit;
       continue;
     }
-    for (const std::uint64_t v : counted_voxels(read_labels(paths[i], grid, label_kind::mask), input))
+    for (const std::uint64_t v : counted_voxels(in.read_image(paths[i], label_kind::mask), input))
       in.voxels[v].marks |= own_bits ? bit << i : bit;
   }
 }
@@ -67,14 +67,14 @@ label_image read_regions(const std::vector<std::string>& paths, const fsl_grid& 
     return counted_voxels(image, in.provenance[input_name(paths, network ? "connectome" : "seed-image", i)]);
   };
   if (paths.size() == 1) {
-    label_image image = read_labels(paths.front(), grid, network ? label_kind::labels : label_kind::mask);
+    label_image image = in.read_image(paths.front(), network ? label_kind::labels : label_kind::mask);
     (void)note(image, 0);
     return image;
   }
   label_image all{paths.front() + ", ...", std::vector<std::int32_t>(grid.voxel_count()), {}, {}};
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto number = static_cast<std::int32_t>(network ? i + 1 : 1);
-    for (const std::uint64_t v : note(read_labels(paths[i], grid, label_kind::mask), i)) {
+    for (const std::uint64_t v : note(in.read_image(paths[i], label_kind::mask), i)) {
       std::int32_t& label = all.label[v];
       if (network && label != 0)
         throw failure(exit_status::bad_data,
@@ -227,6 +227,7 @@ track_inputs read_track_field(const session& s, const track_request& request, po
   in.directions = request.local_directions;
   in.space = read_track_space(s, request, in.samples.grid, in.warp_memory, in.provenance);
   s.on_root([&] {
+    in.reference = seed_space_image(request);
     const fsl_grid& samples_grid = in.samples.grid;
     refuse_large_image(samples_grid);
     refuse_large_image(in.space.grid);

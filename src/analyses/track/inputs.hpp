@@ -21,6 +21,7 @@ struct track_inputs {
 
   posterior_samples samples;
   track_space space;
+  std::string reference;                         ///< seed_space_image(); on the root
   std::vector<node_memory> warp_memory;          ///< displacements of `space`
   std::vector<track::voxel_info> voxels;         ///< (nz, ny, nx) of space.grid: masks and places of the counts
   std::vector<track::voxel_info> sample_voxels;  ///< voxels of the samples' grid, if the space is separate
@@ -46,6 +47,8 @@ struct track_inputs {
   std::size_t hit_rows() const { return labels.empty() ? seeds.size() : labels.size(); }
   std::size_t hit_row(std::size_t seed) const { return labels.empty() ? seed : seeds[seed].region - 1; }
 
+  /// The labels of an image in the space's grid. On the root. Throws failure.
+  label_image read_image(const std::string& path, label_kind kind) const;
   /// The voxel of a seed, as the result numbers it; no_voxel if it is a vertex.
   std::uint64_t seed_voxel(std::size_t seed) const;
   bool is_vertex(std::size_t seed) const { return !seed_places.empty() && seed_places[seed].is_vertex(); }

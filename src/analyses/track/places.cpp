@@ -131,6 +131,10 @@ void move_places(const track_request& request, track_inputs& in) {
         "the seeds' space to that of the samples?");
 }
 
+label_image track_inputs::read_image(const std::string& path, label_kind kind) const {
+  return read_labels(path, space.grid, kind, reference);
+}
+
 bool track_inputs::has_samples(std::uint64_t voxel) const {
   if (!space.is_separate) return (voxels[voxel].marks & mark::inside) != 0;
   const auto at = find_voxel(samples.grid, space.to_samples(voxel_position(space.grid, voxel)));
@@ -152,7 +156,7 @@ void for_each_place(const std::vector<std::string>& paths, const char* option, m
       of_surface(number, in.surfaces.add(paths[i], meshes, grid));
       continue;
     }
-    for (const std::uint64_t v : counted_voxels(read_labels(paths[i], grid, label_kind::mask), input))
+    for (const std::uint64_t v : counted_voxels(in.read_image(paths[i], label_kind::mask), input))
       if (in.voxels[v].place >= 0) use(number, static_cast<std::size_t>(in.voxels[v].place));
   }
 }

@@ -77,15 +77,20 @@ void check_cover(const char* option, const std::vector<std::string>& names, cons
 
 }  // namespace
 
+std::string seed_space_image(const track_request& request) {
+  if (!request.reference.empty() || request.transform.empty()) return request.reference;
+  return first_image(request.connectome.empty() ? request.seed_image : request.connectome);
+}
+
 track_space read_track_space(const session& s, const track_request& request, const fsl_grid& samples,
                              std::vector<node_memory>& memory, nlohmann::json& provenance) {
   track_space space;
   warp_pair made;
   s.on_root([&] {
     space.grid = samples;
-    if (request.reference.empty() && request.transform.empty()) return;
-    const std::vector<std::string>& seeds = request.connectome.empty() ? request.seed_image : request.connectome;
-    const nifti_header image = read_nifti_header(request.reference.empty() ? first_image(seeds) : request.reference);
+    const std::string reference = seed_space_image(request);
+    if (reference.empty()) return;
+    const nifti_header image = read_nifti_header(reference);
     space.grid = fsl_grid(image);
     space.is_separate = true;
     provenance["image"] = image.geometry;

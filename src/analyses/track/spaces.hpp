@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 #include "kernels/track/field.hpp"
@@ -21,6 +22,9 @@ struct track_space {
 
   bool is_warp() const { return to_samples.points() > 0 || to_seeds.points() > 0; }
 };
+
+/// The image whose space --seedref or --transform asks for; "" if it is that of the samples. Throws failure.
+std::string seed_space_image(const track_request& request);
 
 /// The space that --seedref, --transform and --inverse-transform ask for. Displacements are in `memory`. Adds the files
 /// to `provenance`. Collective. Throws failure.

@@ -94,7 +94,7 @@ class listed_seeds {
   void add_image(std::size_t i, std::uint32_t region) {
     const auto number = static_cast<std::uint32_t>(i);
     std::uint32_t place = 0;
-    for (const std::uint64_t v : read_labels(paths_[i], in_.space.grid, label_kind::mask).voxels_with({})) {
+    for (const std::uint64_t v : in_.read_image(paths_[i], label_kind::mask).voxels_with({})) {
       const vector3 position_mm = world_.to_world(voxel_position(in_.space.grid, v));
       const list_place here = {number, place++, list_place::no_vertex, to_float(position_mm)};
       if (owner_[v] != 0 && network_)

@@ -581,15 +581,17 @@ class Output(ReportJobs):
             self.assertIn("is also the input --result", done.stderr)
         self.assertEqual(read_bytes(self.path("numbers.json")), read_bytes(copy))
 
-    def test_a_link_that_has_the_name_of_the_json_file_is_replaced_and_its_target_stays(self):
+    def test_a_link_that_has_the_name_of_a_file_not_given_is_replaced_and_its_target_stays(self):
         with open(self.path("precious"), "w", encoding="ascii") as file:
             file.write("precious")
-        os.symlink("precious", self.path("implied.json"))
-        words = "report", self.make("tensor"), "--out", self.path("implied.html")
-        self.assertIn("implied.json exists", call(*words).stderr)
-        run(*words, "--overwrite")
-        self.assertEqual(read(self.path("precious")), "precious")
-        self.assertIn("outputs", json.loads(read(self.path("implied.json"))))
+        shutil.copy(self.make("tensor"), self.path("implied.h5"))
+        for name, words in (("given.json", ["--out", self.path("given.html")]), ("implied.report.html", [])):
+            with self.subTest(name=name):
+                os.symlink("precious", self.path(name))
+                self.assertIn(f"{name} exists", call("report", self.path("implied.h5"), *words).stderr)
+                run("report", self.path("implied.h5"), *words, "--overwrite")
+                self.assertEqual(read(self.path("precious")), "precious")
+                self.assertFalse(os.path.islink(self.path(name)))
 
     def test_the_same_result_gives_the_same_page(self):
         html, _ = self.report("tensor")

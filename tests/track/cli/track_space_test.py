@@ -126,6 +126,13 @@ class Errors(SpaceJobs):
         self.refuse(USAGE, "is a surface, expected an image", *base, "--seedref", "white.surf.gii")
         self.refuse(USAGE, "CIFTI files are not supported", *base, "--stop", "rois.dscalar.nii")
 
+    def test_a_mask_outside_the_seeds_image_is_rejected_with_the_names_of_both(self):
+        seeds = self.image("seeds", np.s_[10, 4, 3], **MINUS)
+        elsewhere = self.image("stop", np.s_[10, 4, 3], **shifted([900, 0, 0]))
+        identity = self.flirt("identity.mat", np.eye(4)[:3])
+        self.refuse(BAD_DATA, "stop.nii: none of its labels is inside " + seeds, "--samples", self.samples(), "--seed-image", seeds,
+                    "--transform", identity, "--stop", elsewhere)
+
 
 if __name__ == "__main__":
     unittest.main()
