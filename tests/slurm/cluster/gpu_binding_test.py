@@ -4,7 +4,7 @@ import collections
 import os
 import unittest
 
-from cluster_jobs import ClusterJobs, read, study
+from cluster_jobs import SRUN, ClusterJobs, read, study
 
 USAGE = 2
 SIMULATED = os.path.join(os.path.abspath(os.environ["VOXHERD_TEST_TOOLS"]), "simulated_gpus")
@@ -49,7 +49,7 @@ class GpuBinding(ClusterJobs):
         self.assertEqual(self.users(self.script("mpirun-resume.sbatch")), EACH_ITS_OWN)
 
     def test_one_visible_gpu_per_task_is_sufficient(self):
-        job = self.command("srun --mpi=pmix --gpus-per-task=1", "--ntasks-per-node=4", "--gpus-per-task=1")
+        job = self.command(f"{SRUN} --gpus-per-task=1", "--ntasks-per-node=4", "--gpus-per-task=1")
         self.assertEqual(self.users(job), EACH_ITS_OWN)
 
     def test_more_ranks_than_gpus_are_rejected(self):
@@ -62,14 +62,14 @@ class GpuBinding(ClusterJobs):
         self.assert_refused(job, "2 ranks on n2 have the same GPU")
 
     def test_a_node_without_gpus_is_rejected_by_backend_cuda(self):
-        self.assert_refused(self.command("srun --mpi=pmix", "--ntasks-per-node=1"), "names no GPU")
+        self.assert_refused(self.command(SRUN, "--ntasks-per-node=1"), "names no GPU")
 
     def test_the_script_for_shared_gpus_lets_its_ranks_share_one(self):
         users = self.users(self.script("shared-gpu.sbatch", "--nodes=1"))
         self.assertEqual(list(users.values()), [2])
 
     def test_jobs_on_one_node_get_different_gpus(self):
-        job = self.submit(f"--wrap=srun --mpi=pmix {SIMULATED} ballstick --out {self.result}.$SLURM_ARRAY_TASK_ID",
+        job = self.submit(f"--wrap={SRUN} {SIMULATED} ballstick --out {self.result}.$SLURM_ARRAY_TASK_ID",
                           options=("--array=1-4", "--ntasks=1", "--gres=gpu:1", "--nodelist=n1"))
         self.assertEqual(self.wait_for_end(job), "COMPLETED", [self.job_output(job, task) for task in range(1, 5)])
         taken = {read(f"{self.result}.{task}").split()[2] for task in range(1, 5)}

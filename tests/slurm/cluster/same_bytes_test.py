@@ -1,9 +1,9 @@
 """Ranks on two nodes, started by srun or mpirun, write the same bytes as one process."""
 import unittest
 
-from cluster_jobs import ROOT, SCRIPTS, VOXHERD, ClusterJobs, call, digest, provenance, study
+from cluster_jobs import ROOT, SCRIPTS, SRUN, VOXHERD, ClusterJobs, call, digest, provenance, study
 
-STARTERS = {"srun": "srun --mpi=pmix", "mpirun": "mpirun --bind-to none"}
+STARTERS = {"srun": SRUN, "mpirun": "mpirun --bind-to none"}
 
 
 class SameBytes(ClusterJobs):

@@ -17,6 +17,7 @@ from result_files import batches_done, digest, provenance, summary
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 VOXHERD = os.path.abspath(os.environ["VOXHERD"])
 STUDY = "/run/study"  # shared by the nodes, removed with the test
+SRUN = "env SLURM_PMIX_FENCE=ring srun --mpi=pmix"  # as in the scripts
 SCRIPTS = {"srun": "slurm/cpu.sbatch", "mpirun": "slurm/mpirun-resume.sbatch"}
 # 24 batches on the toy phantom, a few seconds of work.
 CONFIG = "fibres = 2\nmodel = 1\nburn-in = 500\njumps = 1000\nsample-every = 20\nbatch = 64\nthreads = 1\n"
