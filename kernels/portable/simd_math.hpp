@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <experimental/simd>
 
+#include "kernels/portable/function.hpp"
+
 namespace voxherd::lane {
 
 namespace stdx = std::experimental;
@@ -17,23 +19,23 @@ using int_lanes = stdx::rebind_simd_t<std::int32_t, float_lanes>;
 using double_lanes = stdx::native_simd<double>;
 using long_lanes = stdx::rebind_simd_t<std::int64_t, double_lanes>;
 
-inline float_lanes fma(float_lanes a, float_lanes b, float_lanes c) { return a * b + c; }
-inline float_lanes max(float_lanes a, float_lanes b) { return stdx::max(a, b); }
-inline float_lanes min(float_lanes a, float_lanes b) { return stdx::min(a, b); }
-inline float_lanes reciprocal(float_lanes x) { return 1.0f / x; }
-inline float_lanes sqrt(float_lanes x) { return stdx::sqrt(x); }
-inline float_lanes floor(float_lanes x) { return stdx::floor(x); }
-inline float_lanes abs(float_lanes x) { return stdx::abs(x); }
+VOXHERD_INLINED float_lanes fma(float_lanes a, float_lanes b, float_lanes c) { return a * b + c; }
+VOXHERD_INLINED float_lanes max(float_lanes a, float_lanes b) { return stdx::max(a, b); }
+VOXHERD_INLINED float_lanes min(float_lanes a, float_lanes b) { return stdx::min(a, b); }
+VOXHERD_INLINED float_lanes reciprocal(float_lanes x) { return 1.0f / x; }
+VOXHERD_INLINED float_lanes sqrt(float_lanes x) { return stdx::sqrt(x); }
+VOXHERD_INLINED float_lanes floor(float_lanes x) { return stdx::floor(x); }
+VOXHERD_INLINED float_lanes abs(float_lanes x) { return stdx::abs(x); }
 
-inline float_lanes select(const float_lanes::mask_type& condition, float_lanes a, float_lanes b) {
+VOXHERD_INLINED float_lanes select(const float_lanes::mask_type& condition, float_lanes a, float_lanes b) {
   stdx::where(condition, b) = a;
   return b;
 }
 
-inline bool any(const float_lanes::mask_type& condition) { return stdx::any_of(condition); }
+VOXHERD_INLINED bool any(const float_lanes::mask_type& condition) { return stdx::any_of(condition); }
 
 /// 2^x for x <= 126, relative error 1e-7; 0 below -126. Adding 1.5 * 2^23 leaves round(x) in the low bits.
-inline float_lanes exp2(float_lanes x) {
+VOXHERD_INLINED float_lanes exp2(float_lanes x) {
   constexpr float shift = 12582912.0f;
   const float_lanes clipped = max(x, float_lanes(-127.0f));
   const float_lanes shifted = clipped + shift;
@@ -50,7 +52,7 @@ inline float_lanes exp2(float_lanes x) {
 }
 
 /// log2 of positive normal x, absolute error 2e-7 near 1, relative elsewhere.
-inline float_lanes log2(float_lanes x) {
+VOXHERD_INLINED float_lanes log2(float_lanes x) {
   const auto bits = std::bit_cast<int_lanes>(x);
   const int_lanes exponent = (bits - 0x3f3504f3) >> 23;  // mantissa in [sqrt(1/2), sqrt(2))
   const float_lanes m = std::bit_cast<float_lanes>(bits - (exponent << 23));
@@ -66,7 +68,7 @@ inline float_lanes log2(float_lanes x) {
 }
 
 /// values[places[0] + step], values[places[1] + step], ... for one register; stdx has no gather.
-inline float_lanes gather(const float* values, const std::int32_t* places, int step = 0) {
+VOXHERD_INLINED float_lanes gather(const float* values, const std::int32_t* places, int step = 0) {
 #if defined(__AVX512F__)
   if constexpr (float_lanes::size() == 16)
     return float_lanes(
@@ -80,7 +82,7 @@ inline float_lanes gather(const float* values, const std::int32_t* places, int s
   return float_lanes([&](auto i) { return values[places[i] + step]; });
 }
 
-inline double_lanes gather(const double* values, const std::int32_t* places, int step = 0) {
+VOXHERD_INLINED double_lanes gather(const double* values, const std::int32_t* places, int step = 0) {
 #if defined(__AVX512F__)
   if constexpr (double_lanes::size() == 8)
     return double_lanes(
