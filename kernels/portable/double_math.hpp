@@ -21,17 +21,17 @@ VOXHERD_FUNCTION inline double min(double a, double b) { return a < b ? a : b; }
 VOXHERD_FUNCTION inline double select(bool condition, double a, double b) { return condition ? a : b; }
 
 #if !defined(__CUDACC__)
-VOXHERD_INLINED double_lanes max(double_lanes a, double_lanes b) { return stdx::max(a, b); }
-VOXHERD_INLINED double_lanes min(double_lanes a, double_lanes b) { return stdx::min(a, b); }
-VOXHERD_INLINED double_lanes sqrt(double_lanes x) { return stdx::sqrt(x); }
-VOXHERD_INLINED double_lanes floor(double_lanes x) { return stdx::floor(x); }
-VOXHERD_INLINED double_lanes select(const double_lanes::mask_type& condition, double_lanes a, double_lanes b) {
+inline double_lanes max(double_lanes a, double_lanes b) { return stdx::max(a, b); }
+inline double_lanes min(double_lanes a, double_lanes b) { return stdx::min(a, b); }
+inline double_lanes sqrt(double_lanes x) { return stdx::sqrt(x); }
+inline double_lanes floor(double_lanes x) { return stdx::floor(x); }
+inline double_lanes select(const double_lanes::mask_type& condition, double_lanes a, double_lanes b) {
   stdx::where(condition, b) = a;
   return b;
 }
 
 /// e^x for x <= 700, relative error 1e-14; e^-700 below -700. Adding 1.5 * 2^52 leaves round(x / ln 2) in the low bits.
-VOXHERD_INLINED double_lanes exp(double_lanes x) {
+inline double_lanes exp(double_lanes x) {
   constexpr double shift = 6755399441055744.0;
   x = max(x, double_lanes(-700.0));
   const double_lanes shifted = x * 1.4426950408889634 + shift;
@@ -46,7 +46,7 @@ VOXHERD_INLINED double_lanes exp(double_lanes x) {
 }
 
 /// Natural logarithm of positive normal x, absolute error 2e-16 near 1, relative elsewhere.
-VOXHERD_INLINED double_lanes log(double_lanes x) {
+inline double_lanes log(double_lanes x) {
   constexpr double shift = 6755399441055744.0;
   const auto bits = std::bit_cast<long_lanes>(x);
   const long_lanes exponent = (bits - 0x3fe6a09e667f3bcd) >> 52;  // mantissa in [sqrt(1/2), sqrt(2))
@@ -62,7 +62,7 @@ VOXHERD_INLINED double_lanes log(double_lanes x) {
 }
 
 /// log(1 + y) for y >= 0; corrects the rounding of 1 + y to first order.
-VOXHERD_INLINED double_lanes log1p(double_lanes y) {
+inline double_lanes log1p(double_lanes y) {
   const double_lanes u = 1.0 + y;
   return log(u) + (y - (u - 1.0)) / u;
 }

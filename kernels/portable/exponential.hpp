@@ -10,7 +10,7 @@ namespace voxherd::lane {
 VOXHERD_FUNCTION inline float exp(float x) { return exp2(1.4426950409f * (x < 87.0f ? x : 87.0f)); }
 
 #if !defined(__CUDACC__)
-VOXHERD_INLINED float_lanes exp(float_lanes x) { return exp2(1.4426950409f * min(x, float_lanes(87.0f))); }
+inline float_lanes exp(float_lanes x) { return exp2(1.4426950409f * min(x, float_lanes(87.0f))); }
 #endif
 
 }  // namespace voxherd::lane

@@ -65,7 +65,7 @@ template <class T, class Abi>
 void put(stdx::simd_mask<T, Abi>& m, int i, bool value) {
   m[static_cast<std::size_t>(i)] = value;
 }
-VOXHERD_INLINED bool any(const double_lanes::mask_type& condition) { return stdx::any_of(condition); }
+inline bool any(const double_lanes::mask_type& condition) { return stdx::any_of(condition); }
 #endif
 
 }  // namespace voxherd::lane
