@@ -10,6 +10,7 @@
 #include "mpi/run/signals.hpp"
 #include "src/analyses/track/options.hpp"
 #include "src/analyses/track/places.hpp"
+#include "src/analyses/track/spaces.hpp"
 #include "src/analyses/track/surface_masks.hpp"
 #include "src/export/dot_folder.hpp"
 #include "src/fsl/fsl_words.hpp"
@@ -181,9 +182,8 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
 /// The image whose grid all masks but that of the samples must have: on another one they would be in FSL's millimetres,
 /// not in the world's.
 std::string find_reference(const track_request& r) {
-  if (!r.reference.empty()) return r.reference;
-  if (r.transform.empty() || r.seeds_are_voxels) return r.mask;
-  return first_image(r.connectome.empty() ? r.seed_image : r.connectome);
+  if (r.reference.empty() && (r.transform.empty() || r.seeds_are_voxels)) return r.mask;
+  return seed_space_image(r);
 }
 
 void check_grids(const track_request& r) {

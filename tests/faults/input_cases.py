@@ -85,8 +85,10 @@ class InputCase(Judged):
             self.words.append(Word(self.command.overwrite, ""))
             self.note(self.command.overwrite)
             outs = tuple(w.text for w in self.words if w.role == "output")
-            # The file behind a link; or the link itself, by an export and if the name was not given, as of a report.
-            self.may_replace |= {os.path.realpath(out) for out in outs} | {os.path.abspath(out) for out in outs or ["tensor.report.html"]}
+            self.may_replace |= {os.path.realpath(out) for out in outs}
+            # An export replaces a link itself, and so does a report whose name was not given.
+            links = outs if self.words[0].text == "export" else ["tensor.report.html"] if self.words[0].text == "report" and not outs else []
+            self.may_replace |= {os.path.abspath(out) for out in links}
             # What a run keeps next to its result: OUT.part, OUT.groups.
             self.may_replace |= {os.path.abspath(name) for name in os.listdir(".") if name.startswith(tuple(out + "." for out in outs))}
             # A page's file of numbers; a link with its name is replaced itself.
