@@ -39,19 +39,8 @@ class lane_walker {
   /// Sink: gets the walker at the end of each streamline that has been counted.
   template <class Queue, class Sink = no_sink>
   VOXHERD_INLINED bool advance(Queue& queue, const Sink& sink = {}) {
-    if (state_ != walking) {
-      if (state_ == waiting) {
-        const std::uint64_t number = queue.next();
-        if (number >= job_->end) {
-          add_walked();
-          return false;
-        }
-        locate(number);
-      }
-      walker_.begin(job_->seeds[from_], number_of_seed_, counting_, make_output());
-      state_ = walking;
-    }
-    if (!walker_.advance()) end_pass(sink);
+    if ((state_ != walking || walker_.is_at_end()) && !begin_half(queue, sink)) return false;
+    walker_.go();
     return true;
   }
 
@@ -61,6 +50,26 @@ class lane_walker {
 
  private:
   enum state : std::uint8_t { waiting, repeating, walking };
+
+  /// Begins the next half, of this streamline or of another. Returns false if there is none.
+  template <class Queue, class Sink>
+  VOXHERD_INLINED bool begin_half(Queue& queue, const Sink& sink) {
+    if (state_ == walking) {
+      if (walker_.end_half()) return true;
+      end_pass(sink);
+    }
+    if (state_ == waiting) {
+      const std::uint64_t number = queue.next();
+      if (number >= job_->end) {
+        add_walked();
+        return false;
+      }
+      locate(number);
+    }
+    walker_.begin(job_->seeds[from_], number_of_seed_, counting_, make_output());
+    state_ = walking;
+    return true;
+  }
 
   VOXHERD_FUNCTION void locate(std::uint64_t number) {
     const std::uint64_t group = number / job_->plan.per_group;

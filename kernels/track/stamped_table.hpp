@@ -78,7 +78,7 @@ class stamped_table {
 };
 
 struct alignas(8) visit_entry {
-  static constexpr std::uint32_t few = 256;
+  static constexpr std::uint32_t few = 512;
   std::uint32_t stamp, key;
 };
 

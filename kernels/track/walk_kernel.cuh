@@ -108,15 +108,37 @@ static __global__ void __launch_bounds__(block_threads)
   }
 }
 
-struct shared_queue {
-  unsigned long long* taken;
-  std::uint64_t first;
-  __device__ std::uint64_t next() const { return first + atomicAdd(taken, 1ull); }
+/// Numbers of streamlines. Each thread has three quarters of its share to itself: one word from which all threads take
+/// numbers keeps a warp waiting for as long as several steps.
+class streamline_queue {
+ public:
+  __device__ streamline_queue(const track_job& job, unsigned long long* taken)
+      : first_(job.first), taken_(taken), own_(static_cast<std::uint32_t>((job.end - job.first) * 3 / 4 / threads())) {}
+
+  __device__ std::uint64_t next() {
+    const std::size_t thread = static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x;
+    return first_ + (used_ < own_ ? thread * own_ + used_++ : threads() * own_ + atomicAdd(taken_, 1ull));
+  }
+
+ private:
+  __device__ static std::size_t threads() { return static_cast<std::size_t>(gridDim.x) * block_threads; }
+
+  std::uint64_t first_;
+  unsigned long long* taken_;
+  std::uint32_t own_, used_ = 0;
 };
 
 /// Blocks per multiprocessor. More blocks hide more memory latency, but leave fewer registers per thread; surfaces need
 /// the most.
-constexpr int walk_blocks(mask_places places) { return places >= mask_places::surfaces ? 4 : 6; }
+constexpr int walk_blocks(mask_places places) { return places >= mask_places::surfaces ? 4 : 5; }
+
+/// What does not fit into registers goes to shared memory, as in local memory it leaves the first-level cache. Not
+/// where the kernel calls functions.
+#if __CUDACC_VER_MAJOR__ >= 13
+#define VOXHERD_SPILL_TO_SHARED_MEMORY asm volatile(".pragma \"enable_smem_spilling\";")
+#else
+#define VOXHERD_SPILL_TO_SHARED_MEMORY
+#endif
 
 /// Each thread draws one streamline after another until none is left.
 template <mask_places places, bool takes_notes>
@@ -124,10 +146,11 @@ static __global__ void __launch_bounds__(block_threads, walk_blocks(places))
     walk_kernel(const __grid_constant__ track_job job, const __grid_constant__ thread_tables<visit_entry> visits,
                 const __grid_constant__ thread_tables<cell_entry> cells, visit_note* notes, unsigned long long* taken,
                 const __grid_constant__ list_sink pairs) {
+  if constexpr (places == mask_places::samples_image) VOXHERD_SPILL_TO_SHARED_MEMORY;
   const std::size_t thread = static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x;
   lane_walker<places, takes_notes> lane(job, visits.table(thread), cells.table(thread), pairs.list(thread),
                                         notes == nullptr ? nullptr : notes + thread * max_notes);
-  shared_queue queue{taken, job.first};
+  streamline_queue queue(job, taken);
   while (lane.advance(queue, pairs)) {
   }
   visits.keep(thread, lane.visits());

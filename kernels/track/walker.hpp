@@ -40,21 +40,42 @@ class walker_among {
     begin_half(0);
   }
 
-  /// Goes to the next point, which may be the start of a half. Returns false when the streamline is complete. On a GPU
-  /// its parts are in one place each, so that all lanes of a warp run them together and their variables are in
-  /// registers.
+  /// Goes to the next point, which may be the start of a half. Returns false when the streamline is complete.
   VOXHERD_INLINED bool advance() {
-    bool arrives = at_start_;
-    at_start_ = false;
-    if (!arrives && moving_) {
-      arrives = step();
-    } else if (!arrives) {
-      if (!end_half()) return false;
-      at_start_ = false;
-      arrives = true;
-    }
-    if (arrives) arrive();
+    if (is_at_end() && !end_half()) return false;
+    go();
     return true;
+  }
+
+  /// Whether the half has ended.
+  VOXHERD_FUNCTION bool is_at_end() const { return !at_start_ && !moving_; }
+
+  /// Begins the other half. Returns false when the streamline is complete.
+  VOXHERD_INLINED bool end_half() {
+    if (places == mask_places::special_matrices) counter_.leave_voxel(fibre_);
+    record_.steps = point_;
+    record_.passed = passed_;
+    const half_fate fate = judge(record_, *how_);
+    if (half_ == 0) {
+      first_steps_ = point_;
+      first_fate_ = fate;
+    } else {
+      second_fate_ = fate;
+    }
+    // The masks that such a half has passed do not count for the other half.
+    if (record_.excluded || (how_->ordered && record_.out_of_order)) passed_ = passed_before_;
+    walked_ += static_cast<std::uint64_t>(point_);
+    if (half_ == 1 || counting_ == 1) return false;
+    begin_half(1);
+    return true;
+  }
+
+  /// Goes to the next point of a half that has not ended. On a GPU its parts are in one place each, so that all lanes
+  /// of a warp run them together and their variables are in registers.
+  VOXHERD_INLINED void go() {
+    const bool arrives = at_start_ || step();
+    at_start_ = false;
+    if (arrives) arrive();
   }
 
   VOXHERD_FUNCTION unsigned counting() const { return counting_; }
@@ -150,25 +171,6 @@ class walker_among {
     cells_.clear();
     moving_ = false;
     at_start_ = true;
-  }
-
-  VOXHERD_INLINED bool end_half() {
-    if (places == mask_places::special_matrices) counter_.leave_voxel(fibre_);
-    record_.steps = point_;
-    record_.passed = passed_;
-    const half_fate fate = judge(record_, *how_);
-    if (half_ == 0) {
-      first_steps_ = point_;
-      first_fate_ = fate;
-    } else {
-      second_fate_ = fate;
-    }
-    // The masks that such a half has passed do not count for the other half.
-    if (record_.excluded || (how_->ordered && record_.out_of_order)) passed_ = passed_before_;
-    walked_ += static_cast<std::uint64_t>(point_);
-    if (half_ == 1 || counting_ == 1) return false;
-    begin_half(1);
-    return true;
   }
 
   VOXHERD_FUNCTION bool counts() const { return (counting_ >> half_ & 1u) != 0; }
