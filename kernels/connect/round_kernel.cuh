@@ -211,6 +211,8 @@ class round_worker {
     std::uint32_t todo_count[teams_here];
     std::uint32_t woken[collected];
     float earliest[gathered_fronts];  ///< earliest trigger of the next round
+    /// The last two are written by atomics: racecheck reports plain writes, although the block's barrier is between
+    /// them and the reads.
     std::uint32_t woken_count, first_place, awake;
   };
 
@@ -245,7 +247,7 @@ class round_worker {
       do {
         asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(seen) : "l"(count) : "memory");
       } while (seen >> 32 < gridDim.x);
-      s_.awake = static_cast<std::uint32_t>(seen);
+      atomicExch(&s_.awake, static_cast<std::uint32_t>(seen));
     }
     __syncthreads();
     return s_.awake;
@@ -318,13 +320,10 @@ class round_worker {
       lists_.entry[(round + 1) % 2][append(lists_.count[(round + 1) % 3], 1)] = entry;
   }
 
-  /// racecheck reports `first_place` here in some schemes, although the block's barrier is between write and reads.
-  /// Without that variable (a warp reserves places and no barrier is needed) it reports nothing, but rounds take 2 to 4
-  /// % longer: the kernel needs more registers.
   __device__ void put_on_list(std::uint32_t round) const {
     const front_view& f = visit_.front;
     const std::uint32_t count = min(s_.woken_count, collected);
-    if (threadIdx.x == 0 && count > 0) s_.first_place = append(lists_.count[(round + 1) % 3], count);
+    if (threadIdx.x == 0 && count > 0) atomicExch(&s_.first_place, append(lists_.count[(round + 1) % 3], count));
     if (waits() && threadIdx.x < f.fronts && threadIdx.x < gathered_fronts && s_.earliest[threadIdx.x] < unreached)
       team_.lower(f.least[(round + 1) % 3] + threadIdx.x, s_.earliest[threadIdx.x]);
     __syncthreads();

@@ -32,7 +32,8 @@ constexpr unsigned walk_threads = 128;
 
 /// Tests the triangles near the steps of some lanes of a warp, one step after another, with a triangle for each of the
 /// lanes that run together: few steps are near triangles, and those that are would keep the other streamlines waiting.
-/// `near`: lanes whose steps are near triangles.
+/// `near`: lanes whose steps are near triangles. racecheck reports `numbers`, although __syncwarp is between the writes
+/// and the reads.
 __device__ __noinline__ met_surfaces meet_surfaces_of_warp(const surface_view* s, step_line line,
                                                            std::uint32_t own_region, std::uint32_t lanes,
                                                            std::uint32_t near) {
