@@ -108,8 +108,8 @@ static __global__ void __launch_bounds__(block_threads)
   }
 }
 
-/// Numbers of streamlines. Each thread has three quarters of its share to itself: one word from which all threads take
-/// numbers keeps a warp waiting for as long as several steps.
+/// Numbers of streamlines. Three quarters of a thread's share are its own; the others come from a counter that all
+/// threads share, for which a warp waits as long as for several steps.
 class streamline_queue {
  public:
   __device__ streamline_queue(const track_job& job, unsigned long long* taken)
@@ -132,21 +132,17 @@ class streamline_queue {
 /// the most.
 constexpr int walk_blocks(mask_places places) { return places >= mask_places::surfaces ? 4 : 5; }
 
-/// What does not fit into registers goes to shared memory, as in local memory it leaves the first-level cache. Not
-/// where the kernel calls functions.
-#if __CUDACC_VER_MAJOR__ >= 13
-#define VOXHERD_SPILL_TO_SHARED_MEMORY asm volatile(".pragma \"enable_smem_spilling\";")
-#else
-#define VOXHERD_SPILL_TO_SHARED_MEMORY
-#endif
-
 /// Each thread draws one streamline after another until none is left.
 template <mask_places places, bool takes_notes>
 static __global__ void __launch_bounds__(block_threads, walk_blocks(places))
     walk_kernel(const __grid_constant__ track_job job, const __grid_constant__ thread_tables<visit_entry> visits,
                 const __grid_constant__ thread_tables<cell_entry> cells, visit_note* notes, unsigned long long* taken,
                 const __grid_constant__ list_sink pairs) {
-  if constexpr (places == mask_places::samples_image) VOXHERD_SPILL_TO_SHARED_MEMORY;
+#if __CUDACC_VER_MAJOR__ >= 13
+  // Registers spill to shared memory, because local memory does not stay in the first-level cache. Kernels that call
+  // functions cannot.
+  if constexpr (places == mask_places::samples_image) asm volatile(".pragma \"enable_smem_spilling\";");
+#endif
   const std::size_t thread = static_cast<std::size_t>(blockIdx.x) * block_threads + threadIdx.x;
   lane_walker<places, takes_notes> lane(job, visits.table(thread), cells.table(thread), pairs.list(thread),
                                         notes == nullptr ? nullptr : notes + thread * max_notes);
