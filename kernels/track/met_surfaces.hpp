@@ -32,8 +32,7 @@ constexpr unsigned walk_threads = 128;
 
 /// Tests the triangles near the steps of some lanes of a warp, one step after another, with a triangle for each of the
 /// lanes that run together: few steps are near triangles, and those that are would keep the other streamlines waiting.
-/// `near`: lanes whose steps are near triangles. racecheck reports `numbers`, although __syncwarp is between the writes
-/// and the reads.
+/// `near`: lanes whose steps are near triangles. A lane writes and reads only its own list of numbers.
 __device__ __noinline__ met_surfaces meet_surfaces_of_warp(const surface_view* s, step_line line,
                                                            std::uint32_t own_region, std::uint32_t lanes,
                                                            std::uint32_t near) {
@@ -42,12 +41,11 @@ __device__ __noinline__ met_surfaces meet_surfaces_of_warp(const surface_view* s
   const std::uint32_t lane = threadIdx.x % 32, before = lanes & ((1u << lane) - 1), rank = __popc(before);
   met_surfaces met;
   for (; near != 0; near &= near - 1) {
-    const int from = __ffs(near) - 1;
+    const std::uint32_t from = __ffs(near) - 1;
     step_line step;
     for (int d = 0; d < 3; ++d)
       step.from[d] = __shfl_sync(lanes, line.from[d], from), step.to[d] = __shfl_sync(lanes, line.to[d], from);
     const std::uint32_t region = __shfl_sync(lanes, own_region, from);
-    std::uint32_t* const list = numbers[threadIdx.x - lane + from];
     met_surfaces own;
     std::uint32_t crossed = 0;
     near_triangles candidates(*s, step);
@@ -57,20 +55,20 @@ __device__ __noinline__ met_surfaces meet_surfaces_of_warp(const surface_view* s
         std::uint32_t number = 0;
         const bool meets = first + rank < candidates.end() && candidates.meet(*s, first + rank, triangle, number);
         if (meets) own.add(s->uses[triangle.surface], region);
-        const std::uint32_t found = __ballot_sync(lanes, meets), place = crossed + __popc(found & before);
-        if (meets && place < max_numbers) list[place] = number;
-        crossed += __popc(found);
+        for (std::uint32_t found = __ballot_sync(lanes, meets); found != 0; found &= found - 1, ++crossed) {
+          const std::uint32_t next = __shfl_sync(lanes, number, __ffs(found) - 1);
+          if (lane == from && crossed < max_numbers) numbers[threadIdx.x][crossed] = next;
+        }
       }
     own.marks = __reduce_or_sync(lanes, own.marks);
     own.exits = __reduce_or_sync(lanes, own.exits);
     own.other_region = __reduce_max_sync(lanes, own.other_region);
-    if (lane != static_cast<std::uint32_t>(from)) continue;
+    if (lane != from) continue;
     met = own;
     met.any = crossed > 0;
     met.crossed = crossed;
-    met.numbers = crossed <= max_numbers ? list : nullptr;
+    met.numbers = crossed <= max_numbers ? numbers[threadIdx.x] : nullptr;
   }
-  __syncwarp(lanes);
   return met;
 }
 
