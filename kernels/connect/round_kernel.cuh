@@ -182,8 +182,18 @@ inline constexpr int round_threads = Scheme::order == 2 ? 768 : 896;
 inline constexpr std::uint32_t collected = 2048;
 /// Up to this number of fronts, each thread block first reduces the earliest triggers locally.
 inline constexpr std::uint32_t gathered_fronts = 256;
-/// Entries that a team examines together: few enough that each team has several turns.
-inline constexpr std::uint32_t max_together = 32, turns = 4;
+
+/// How the teams share a round's entries: half of them by the team's number, the rest by a counter in small parts, as a
+/// visit takes one to four iterations.
+struct round_shares {
+  std::uint32_t awake, first, next, counted_from;
+
+  __device__ round_shares(std::uint32_t entries, std::uint32_t teams)
+      : awake(entries), first(part(2 * teams)), next(part(16 * teams)), counted_from(teams * first) {}
+
+ private:
+  __device__ std::uint32_t part(std::uint32_t parts) const { return min(max(awake / parts, 1u), 32u); }
+};
 
 struct round_counts {
   std::uint64_t visits;
@@ -197,7 +207,8 @@ struct round_lists {
   std::uint32_t* entry[2];  ///< (fronts * blocks), by parity of the round
   /// By round modulo 3: the count in the lower half; in the upper half the thread blocks that have appended theirs.
   unsigned long long* count[3];
-  float* limit[2];  ///< (fronts), by parity: blocks with later triggers wait
+  std::uint32_t* taken[3];  ///< by round modulo 3: entries shared by the counter
+  float* limit[2];          ///< (fronts), by parity: blocks with later triggers wait
 };
 
 template <class Scheme>
@@ -207,8 +218,9 @@ class round_worker {
   static constexpr int threads = round_threads<Scheme>, teams_here = threads / round_team::lanes;
   struct shared {
     typename visit_type::scratch scratch[teams_here];
-    uint2 todo[teams_here][max_together];  ///< front, block
+    uint2 todo[teams_here][32];  ///< front, block
     std::uint32_t todo_count[teams_here];
+    std::uint32_t next[teams_here];  ///< first entry of the team's next part
     std::uint32_t woken[collected];
     float earliest[gathered_fronts];  ///< earliest trigger of the next round
     /// The last two are written by atomics: racecheck reports plain writes, although the block's barrier is between
@@ -222,7 +234,10 @@ class round_worker {
   __device__ void begin(std::uint32_t round) const {
     const front_view& f = visit_.front;
     if (threadIdx.x == 0) s_.woken_count = 0;
-    if (blockIdx.x == 0 && threadIdx.x == 0) __stcg(lists_.count[(round + 2) % 3], 0ull);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+      __stcg(lists_.count[(round + 2) % 3], 0ull);
+      __stcg(lists_.taken[(round + 2) % 3], 0u);
+    }
     if (waits()) {
       for (std::uint32_t k = threadIdx.x; k < f.fronts; k += threads) {
         if (k < gathered_fronts) s_.earliest[k] = unreached;
@@ -254,14 +269,15 @@ class round_worker {
   }
 
   __device__ std::uint64_t run(std::uint32_t round, std::uint32_t awake) const {
-    const std::uint32_t teams = gridDim.x * teams_here;
-    const std::uint32_t together = min(max(awake / (turns * teams), 1u), max_together);
+    const round_shares shares(awake, gridDim.x * teams_here);
     std::uint64_t visits = 0;
-    for (std::uint32_t first = (blockIdx.x + gridDim.x * team_number_) * together; first < awake;
-         first += teams * together) {
-      if (team_.lane < 32) choose(round, first + static_cast<std::uint32_t>(team_.lane), min(first + together, awake));
+    std::uint32_t part = shares.first;
+    for (std::uint32_t first = (blockIdx.x + gridDim.x * team_number_) * part; first < awake;) {
+      if (team_.lane < 32) choose(round, first, min(first + part, awake), shares);
       team_.sync();
       const std::uint32_t count = s_.todo_count[team_number_];
+      first = s_.next[team_number_];
+      part = shares.next;
       for (std::uint32_t n = 0; n < count; ++n) {
         const uint2 next = s_.todo[team_number_][n];
         visit_(team_, s_.scratch[team_number_], next.x, next.y, round, [&](std::uint32_t block, float when) {
@@ -287,9 +303,14 @@ class round_worker {
   }
 
   /// Called by the team's first warp, one entry per lane: selects the entries to visit now; the others continue to
-  /// wait.
-  __device__ void choose(std::uint32_t round, std::uint32_t i, std::uint32_t end) const {
+  /// wait. Takes the team's next part.
+  __device__ void choose(std::uint32_t round, std::uint32_t first, std::uint32_t end,
+                         const round_shares& shares) const {
     const front_view& f = visit_.front;
+    std::uint32_t next = shares.awake;
+    if (team_.lane == 0 && shares.counted_from < shares.awake)
+      next = shares.counted_from + atomicAdd(lists_.taken[round % 3], shares.next);
+    const std::uint32_t i = first + static_cast<std::uint32_t>(team_.lane);
     std::uint32_t entry = 0, k = 0;
     bool now = i < end;
     if (now) {
@@ -305,7 +326,9 @@ class round_worker {
     }
     const unsigned chosen = __ballot_sync(0xffffffffu, now);
     if (now) s_.todo[team_number_][__popc(chosen & ((1u << team_.lane) - 1))] = make_uint2(k, entry - k * f.blocks);
-    if (team_.lane == 0) s_.todo_count[team_number_] = static_cast<std::uint32_t>(__popc(chosen));
+    if (team_.lane != 0) return;
+    s_.todo_count[team_number_] = static_cast<std::uint32_t>(__popc(chosen));
+    s_.next[team_number_] = next;
   }
 
   /// Wakes an entry for the next round. The first caller appends it to the list.

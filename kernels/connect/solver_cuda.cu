@@ -109,10 +109,12 @@ class cuda_fronts {
     const std::size_t entries = std::size_t{fronts} * blocks;
     for (auto& l : entry_) l.reserve(entries);
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(count_.data(), 0, 3 * sizeof(unsigned long long), stream));
+    VOXHERD_CUDA_CHECK(cudaMemsetAsync(taken_.data(), 0, 3 * sizeof(std::uint32_t), stream));
     limit_.reserve(std::size_t{2} * fronts);
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(limit_.data(), 0, std::size_t{2} * fronts * sizeof(float), stream));
     return {{entry_[0].data(), entry_[1].data()},
             {count_.data(), count_.data() + 1, count_.data() + 2},
+            {taken_.data(), taken_.data() + 1, taken_.data() + 2},
             {limit_.data(), limit_.data() + fronts}};
   }
 
@@ -120,6 +122,7 @@ class cuda_fronts {
   device_buffer<float> value_, trigger_[2], min_[3], limit_;
   device_buffer<std::uint32_t> state_, choice_, entry_[2];
   device_buffer<unsigned long long> count_{3};
+  device_buffer<std::uint32_t> taken_{3};
 };
 
 /// Reads the results of fronts solved on a GPU. Waits for the stream.
