@@ -5,6 +5,7 @@
 
 #include "kernels/perfusion/cuda_fit.cuh"
 #include "kernels/perfusion/lane_fit.hpp"
+#include "kernels/perfusion/shared_vertices.cuh"
 
 /// The kernels of the fit stage: one item per thread, persistent threads that take item after item.
 namespace voxherd::perfusion {
@@ -109,13 +110,35 @@ class warp_lanes {
   Scalar start_[parameter_count] = {};
 };
 
+/// A float's vertices have room in registers.
+template <class Scalar>
+using cuda_vertices =
+    std::conditional_t<sizeof(Scalar) == 8, shared_vertices<Scalar, fit_block>, register_vertices<Scalar>>;
+template <class Scalar>
+using cuda_simplex = simplex<Scalar, cuda_vertices<Scalar>>;
+
 /// Blocks per processor, which limit a thread's registers (3: 168, 4: 128, 5: 96).
 template <class Machine>
 inline constexpr int resident_fits = 3;
 template <>
-inline constexpr int resident_fits<simplex<double>> = 4;
+inline constexpr int resident_fits<cuda_simplex<double>> = 4;
 template <>
-inline constexpr int resident_fits<simplex<float>> = 5;
+inline constexpr int resident_fits<cuda_simplex<float>> = 5;
+
+/// Shared memory for the machines of a block.
+template <class Machine>
+inline constexpr std::size_t machine_bytes = 0;
+template <>
+inline constexpr std::size_t machine_bytes<cuda_simplex<double>> = cuda_vertices<double>::bytes;
+
+template <class Machine>
+__device__ Machine make_machine(const fit_limits<typename Machine::scalar>& limits, std::byte* shared) {
+  using scalar = typename Machine::scalar;
+  if constexpr (machine_bytes<Machine> == 0)
+    return Machine(limits);
+  else
+    return Machine(limits, cuda_vertices<scalar>(reinterpret_cast<scalar*>(shared)));
+}
 
 template <class Machine, class Model, int Block, bool InShared>
 __global__ void __launch_bounds__(Block, resident_fits<Machine>)
@@ -123,9 +146,10 @@ __global__ void __launch_bounds__(Block, resident_fits<Machine>)
   using scalar = typename Machine::scalar;
   extern __shared__ __align__(16) std::byte shared[];
   const curves_view<scalar> curves = shared_curves<scalar>::copy(job.curves, job.values, job.value_count, shared);
-  auto* samples = reinterpret_cast<float*>(shared + shared_curves<scalar>::bytes(job.value_count, curves.frames));
+  std::byte* const of_machines = shared + shared_curves<scalar>::bytes(job.value_count, curves.frames);
+  auto* samples = reinterpret_cast<float*>(of_machines + machine_bytes<Machine>);
   warp_lanes<scalar, InShared> lanes(job, samples);
-  fit_on_lanes(Machine(job.limits), Model(curves), lanes);
+  fit_on_lanes(make_machine<Machine>(job.limits, of_machines), Model(curves), lanes);
 }
 
 template <class Machine, class Model, bool InShared>
@@ -133,7 +157,7 @@ void launch_fit_from(const cuda_fit_job<typename Machine::scalar>& job, cudaStre
   using scalar = typename Machine::scalar;
   static_assert(std::is_trivially_copyable_v<cuda_fit_job<scalar>>);
   const auto kernel = fit_kernel<Machine, Model, fit_block, InShared>;
-  std::size_t bytes = shared_curves<scalar>::bytes(job.value_count, job.arrays.frames);
+  std::size_t bytes = shared_curves<scalar>::bytes(job.value_count, job.arrays.frames) + machine_bytes<Machine>;
   if (InShared)
     bytes += std::size_t{fit_block} * static_cast<std::size_t>(odd_stride(job.arrays.frames)) * sizeof(float);
   const block_shape shape{fit_block, bytes};
@@ -152,7 +176,8 @@ template <solver_kind Solver, class Scalar>
 void launch_fits(const fit_settings& s, const cuda_fit_job<Scalar>& job, cudaStream_t stream) {
   const bool even_frames = job.curves.spacing_s > 0;
   if constexpr (Solver == solver_kind::simplex) {
-    with_cost_model<Scalar>(s, even_frames, [&]<class Model>() { launch_fit<simplex<Scalar>, Model>(job, stream); });
+    with_cost_model<Scalar>(s, even_frames,
+                            [&]<class Model>() { launch_fit<cuda_simplex<Scalar>, Model>(job, stream); });
   } else {
     using machine = std::conditional_t<Solver == solver_kind::varpro, varpro<Scalar>, levenberg<Scalar>>;
     with_model<Scalar>(s, even_frames, [&]<class Model>() { launch_fit<machine, Model>(job, stream); });

@@ -39,10 +39,13 @@ class fed_inputs {
 
     VOXHERD_FUNCTION input(const curves_view<scalar>& view, const scalar* curve, Number k, Number flow, Number tau)
         : place(place_of(tau, view.spacing_s, view.frames)), samples(curve, place.whole) {
-      if constexpr (exact)
-        weight = exact_taps<Number>::template make<false>(k, place.part, view.spacing_s).weight;
-      else
+      if constexpr (exact) {
+        exact_taps<Number> t[1];
+        exact_taps<Number>::template make<false>(k, {place.part}, view.spacing_s, t);
+        weight = t[0].weight;
+      } else {
         weight = paper_taps<Number>::make(place.part, view.spacing_s).weight;
+      }
       weight.before *= flow;
       weight.at *= flow;
       weight.after *= flow;

@@ -22,9 +22,9 @@ struct phi_functions {
 };
 
 /// Relative error 1e-15 in double, 3e-7 in float. Up to |x| = 1 the power series of `three` gives the others without
-/// cancellation, exponential or division.
-template <class Number>
-VOXHERD_FUNCTION inline phi_functions<Number> phi(Number x) {
+/// cancellation, exponential or division. Several x together: their series are independent chains.
+template <class Number, int Count>
+VOXHERD_FUNCTION inline void find_phi(const Number (&x)[Count], phi_functions<Number> (&to)[Count]) {
   using scalar = typename lane::lane_traits<Number>::scalar;
   constexpr int terms = sizeof(scalar) == sizeof(double) ? 16 : 9;
   // sum (-x)^n / (n + 3)! as nested fractions: 1/(n+3)! = 1/(n+2)! / (n+3)
@@ -44,24 +44,41 @@ VOXHERD_FUNCTION inline phi_functions<Number> phi(Number x) {
                                             scalar(1. / 20922789888e3),
                                             scalar(1. / 355687428096e3),
                                             scalar(1. / 6402373705728e3)};
-  phi_functions<Number> f;
-  Number sum(inverse_factorial[terms - 1]);
+  Number sum[Count];
   VOXHERD_UNROLL
-  for (int n = terms - 2; n >= 0; --n) sum = inverse_factorial[n] - x * sum;
-  f.three = sum;
-  f.two = scalar(0.5) - x * f.three;
-  f.one = scalar(1) - x * f.two;
-  f.decayed = scalar(1) - x * f.one;
-  const auto large = x > scalar(1) || x < scalar(-1);
-  if (lane::any(large)) {
-    const Number inverse = scalar(1) / x;
-    const Number e = decay(x), one = (scalar(1) - e) * inverse, two = (scalar(1) - one) * inverse;
+  for (Number& three : sum) three = Number(inverse_factorial[terms - 1]);
+  VOXHERD_UNROLL
+  for (int n = terms - 2; n >= 0; --n) {
+    VOXHERD_UNROLL
+    for (int i = 0; i < Count; ++i) sum[i] = inverse_factorial[n] - x[i] * sum[i];
+  }
+  VOXHERD_UNROLL
+  for (int i = 0; i < Count; ++i) {
+    phi_functions<Number>& f = to[i];
+    f.three = sum[i];
+    f.two = scalar(0.5) - x[i] * f.three;
+    f.one = scalar(1) - x[i] * f.two;
+    f.decayed = scalar(1) - x[i] * f.one;
+  }
+  VOXHERD_UNROLL
+  for (int i = 0; i < Count; ++i) {
+    const auto large = x[i] > scalar(1) || x[i] < scalar(-1);
+    if (!lane::any(large)) continue;
+    phi_functions<Number>& f = to[i];
+    const Number inverse = scalar(1) / x[i];
+    const Number e = decay(x[i]), one = (scalar(1) - e) * inverse, two = (scalar(1) - one) * inverse;
     f.decayed = lane::select(large, e, f.decayed);
     f.one = lane::select(large, one, f.one);
     f.two = lane::select(large, two, f.two);
     f.three = lane::select(large, (scalar(0.5) - two) * inverse, f.three);
   }
-  return f;
+}
+
+template <class Number>
+VOXHERD_FUNCTION inline phi_functions<Number> phi(Number x) {
+  phi_functions<Number> f[1];
+  find_phi({x}, f);
+  return f[0];
 }
 
 }  // namespace voxherd::perfusion

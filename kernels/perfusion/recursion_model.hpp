@@ -16,7 +16,7 @@ class recursion_model {
 
   VOXHERD_FUNCTION Number cost(const Number (&p)[parameter_count], voxel_samples y) const {
     Number sum(scalar(0));
-    walk(p, [&](int i, Number c, bool counts) {
+    walk(p, [&](int i, Number c, bool counts) VOXHERD_INLINED_LAMBDA {
       if (!counts) return;
       const Number rest = load(y.first + i * y.stride, Number(scalar(0))) - c;
       sum += rest * rest;
@@ -39,7 +39,7 @@ class recursion_model {
     state s{zero, zero, zero, zero, zero, zero};
     clear(out);
     for (int i = in.first; i < 0; ++i) advance(s, p, i, in);
-    each_frame([&](int i, bool counts) {
+    each_frame([&](int i, bool counts) VOXHERD_INLINED_LAMBDA {
       advance(s, p, i, in);
       if (!counts) return;
       const Number column[parameter_count] = {s.slope, s.arterial, s.portal, s.arterial_delay, s.portal_delay};
@@ -59,7 +59,7 @@ class recursion_model {
       advance(b, i, in, in.portal);
     };
     for (int i = in.first; i < 0; ++i) move_on(i);
-    each_frame([&](int i, bool counts) {
+    each_frame([&](int i, bool counts) VOXHERD_INLINED_LAMBDA {
       move_on(i);
       if (!counts) return;
       const Number column[separable_columns] = {a.curve, b.curve, a.slope, b.slope, a.delay, b.delay};
@@ -76,39 +76,31 @@ class recursion_model {
   /// State of one input in the recursion.
   template <bool WithSlope>
   struct feed {
-    VOXHERD_FUNCTION feed(const recursion_model& m, const scalar* curve, Number k, Number tau, Number& decayed)
-        : place(place_of(tau, m.view_.spacing_s, m.view_.frames)), samples(curve, place.whole) {
-      if constexpr (exact) {
-        const auto t = exact_taps<Number>::template make<WithSlope>(k, place.part, m.view_.spacing_s);
-        weight = t.weight;
-        if constexpr (WithSlope) slope = t.slope;
-        decayed = t.decayed;
-      } else {
-        weight = paper_taps<Number>::make(place.part, m.view_.spacing_s).weight;
-        decayed = decay(k * m.view_.spacing_s);
-      }
-    }
+    VOXHERD_INLINED feed(const recursion_model& m, const scalar* curve, Number tau)
+        : place(place_of(tau, m.view_.spacing_s, m.view_.frames)), samples(curve, place.whole) {}
 
-    VOXHERD_FUNCTION void scale(Number flow) {
+    VOXHERD_INLINED void scale(Number flow) {
       weight.before *= flow;
       weight.at *= flow;
       weight.after *= flow;
     }
 
-    VOXHERD_FUNCTION void enter(int frame) {
+    VOXHERD_INLINED void enter(int frame) {
       x1 = samples[frame - 1];
       x2 = samples[frame];
+      x3 = samples[frame + 1];
     }
 
     /// Moves to a frame and returns its weighted sum; the samples remain readable until the next one.
-    VOXHERD_FUNCTION Number next(int frame) {
+    VOXHERD_INLINED Number next(int frame) {
       x0 = x1;
       x1 = x2;
-      x2 = samples[frame + 1];
+      x2 = x3;
+      x3 = samples[frame + 2];
       return sum(weight);
     }
 
-    VOXHERD_FUNCTION Number sum(const taps<Number>& w) const {
+    VOXHERD_INLINED Number sum(const taps<Number>& w) const {
       if constexpr (!exact) return w.at * x1 + w.after * x2;
       return w.before * x0 + w.at * x1 + w.after * x2;
     }
@@ -116,18 +108,30 @@ class recursion_model {
     delay_place<Number> place;
     cursor<Number> samples;
     taps<Number> weight, slope;
-    Number x0, x1, x2;
+    Number x0, x1, x2, x3;  ///< x3 is read a frame before its use
   };
 
   /// Both inputs, at the first frame with inflow.
   template <bool WithSlope>
   struct feeds {
-    VOXHERD_FUNCTION feeds(const recursion_model& m, const Number (&p)[parameter_count])
-        : arterial(m, m.view_.arterial, p[kl], p[tau_a], decayed), portal(m, m.view_.portal, p[kl], p[tau_p], decayed) {
+    VOXHERD_INLINED feeds(const recursion_model& m, const Number (&p)[parameter_count])
+        : arterial(m, m.view_.arterial, p[tau_a]), portal(m, m.view_.portal, p[tau_p]) {
+      const scalar spacing_s = m.view_.spacing_s;
+      if constexpr (exact) {
+        exact_taps<Number> t[2];
+        exact_taps<Number>::template make<WithSlope>(p[kl], {arterial.place.part, portal.place.part}, spacing_s, t);
+        arterial.weight = t[0].weight, portal.weight = t[1].weight;
+        if constexpr (WithSlope) arterial.slope = t[0].slope, portal.slope = t[1].slope;
+        decayed = t[1].decayed;
+      } else {
+        arterial.weight = paper_taps<Number>::make(arterial.place.part, spacing_s).weight;
+        portal.weight = paper_taps<Number>::make(portal.place.part, spacing_s).weight;
+        decayed = decay(p[kl] * spacing_s);
+      }
       first = exact ? first_frame_of(arterial.place, portal.place) : 0;
       arterial.enter(first);
       portal.enter(first);
-      spent = m.view_.spacing_s * decayed;
+      spent = spacing_s * decayed;
     }
 
     Number decayed;  ///< E
@@ -152,7 +156,7 @@ class recursion_model {
 
   /// Calls use(i, whether frame i is fitted). If all are, the loop has no test.
   template <class Use>
-  VOXHERD_FUNCTION void each_frame(const Use& use) const {
+  VOXHERD_INLINED void each_frame(const Use& use) const {
     if (view_.counted == view_.frames) {
       VOXHERD_UNROLL_BY(4)
       for (int i = 0; i < view_.frames; ++i) use(i, true);
@@ -163,19 +167,19 @@ class recursion_model {
 
   /// Calls use(i, C_i, whether frame i is fitted) for all frames.
   template <class Use>
-  VOXHERD_FUNCTION void walk(const Number (&p)[parameter_count], const Use& use) const {
+  VOXHERD_INLINED void walk(const Number (&p)[parameter_count], const Use& use) const {
     feeds<false> in(*this, p);
     in.arterial.scale(p[ka]);
     in.portal.scale(p[kp]);
     Number c(scalar(0));
     for (int i = in.first; i < 0; ++i) c = in.decayed * c + (in.arterial.next(i) + in.portal.next(i));
-    each_frame([&](int i, bool counts) {
+    each_frame([&](int i, bool counts) VOXHERD_INLINED_LAMBDA {
       c = in.decayed * c + (in.arterial.next(i) + in.portal.next(i));
       use(i, c, counts);
     });
   }
 
-  VOXHERD_FUNCTION void advance(state& s, const Number (&p)[parameter_count], int frame, feeds<true>& in) const {
+  VOXHERD_INLINED void advance(state& s, const Number (&p)[parameter_count], int frame, feeds<true>& in) const {
     auto &a = in.arterial, &b = in.portal;
     const Number decayed = in.decayed, fed_a = a.next(frame), fed_b = b.next(frame);
     s.slope = decayed * s.slope - in.spent * s.tissue;
@@ -192,7 +196,7 @@ class recursion_model {
     }
   }
 
-  VOXHERD_FUNCTION void advance(unit_state& s, int frame, const feeds<true>& in, feed<true>& f) const {
+  VOXHERD_INLINED void advance(unit_state& s, int frame, const feeds<true>& in, feed<true>& f) const {
     const Number fed = f.next(frame);
     s.slope = in.decayed * s.slope - in.spent * s.curve;
     s.curve = in.decayed * s.curve + fed;

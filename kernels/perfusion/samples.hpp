@@ -58,17 +58,27 @@ Lanes read_lanes(const typename Lanes::value_type* curve, Lanes place) {
 inline float_lanes read(const float* curve, float_lanes place) { return read_lanes(curve, place); }
 inline double_lanes read(const double* curve, double_lanes place) { return read_lanes(curve, place); }
 
+inline float smallest(const float_lanes& x) { return lane::stdx::hmin(x); }
+inline double smallest(const double_lanes& x) { return lane::stdx::hmin(x); }
+
+/// The values of a register's lanes are often so near each other that they need no gather.
 template <class Lanes>
 class lanes_cursor {
  public:
   using scalar = typename Lanes::value_type;
-  lanes_cursor(const scalar* curve, Lanes whole_delay) : curve_(curve) {
-    for (std::size_t i = 0; i < Lanes::size(); ++i) place_[i] = -static_cast<std::int32_t>(whole_delay[i]);
+  VOXHERD_INLINED lanes_cursor(const scalar* curve, Lanes whole_delay) {
+    const auto most = static_cast<std::int32_t>(lane::stdx::hmax(whole_delay));
+    near_ = most - static_cast<std::int32_t>(smallest(whole_delay)) < lane::near_places<Lanes>;
+    first_ = curve - most;
+    for (std::size_t i = 0; i < Lanes::size(); ++i) place_[i] = most - static_cast<std::int32_t>(whole_delay[i]);
   }
-  Lanes operator[](int frame) const { return lane::gather(curve_, place_, frame); }
+  VOXHERD_INLINED Lanes operator[](int frame) const {
+    return near_ ? lane::gather_near(first_ + frame, place_) : lane::gather(first_ + frame, place_);
+  }
 
  private:
-  const scalar* curve_;
+  const scalar* first_;
+  bool near_;
   alignas(64) std::int32_t place_[Lanes::size()];
 };
 template <>
@@ -80,8 +90,6 @@ class cursor<double_lanes> : public lanes_cursor<double_lanes> {
   using lanes_cursor::lanes_cursor;
 };
 
-inline float smallest(const float_lanes& x) { return lane::stdx::hmin(x); }
-inline double smallest(const double_lanes& x) { return lane::stdx::hmin(x); }
 #endif
 
 }  // namespace voxherd::perfusion

@@ -6,6 +6,60 @@
 
 namespace voxherd::perfusion {
 
+/// Moves the last of six sorted numbers before those of `before`, which are the last of the others.
+template <class Number, class Mask>
+VOXHERD_INLINED void move_last(const Mask (&before)[parameter_count], Number& a, Number& b, Number& c, Number& d,
+                               Number& e, Number& last) {
+  const Number moved = last;
+  last = lane::select(before[4], e, moved);
+  e = lane::select(before[3], d, lane::select(before[4], moved, e));
+  d = lane::select(before[2], c, lane::select(before[3], moved, d));
+  c = lane::select(before[1], b, lane::select(before[2], moved, c));
+  b = lane::select(before[0], a, lane::select(before[1], moved, b));
+  a = lane::select(before[0], moved, a);
+}
+
+/// The vertices of a simplex, sorted by cost, in registers.
+template <class Number>
+class register_vertices {
+ public:
+  static constexpr int worst = parameter_count;  ///< number of the worst vertex
+  using mask = typename lane::lane_traits<Number>::mask;
+
+  /// Lanes of `fresh` get new vertices, by set().
+  VOXHERD_INLINED void begin(const mask&) {}
+  VOXHERD_INLINED const Number& at(int v, int i) const { return x_[v][i]; }
+  VOXHERD_INLINED void set(const mask& which, int v, int i, const Number& value) {
+    x_[v][i] = lane::select(which, value, x_[v][i]);
+  }
+  VOXHERD_INLINED void move_worst(const mask (&before)[worst]) {
+    VOXHERD_UNROLL
+    for (int i = 0; i < parameter_count; ++i)
+      move_last(before, x_[0][i], x_[1][i], x_[2][i], x_[3][i], x_[4][i], x_[5][i]);
+  }
+  /// Reverses the order of vertex `first` and those after it.
+  VOXHERD_INLINED void reverse(const mask& which, int first) {
+    VOXHERD_UNROLL
+    for (int a = 1; a < worst; ++a) {
+      VOXHERD_UNROLL
+      for (int b = a + 1; b <= worst; ++b) {
+        if (a + b != first + worst) continue;
+        VOXHERD_UNROLL
+        for (int i = 0; i < parameter_count; ++i) swap(which, x_[a][i], x_[b][i]);
+      }
+    }
+  }
+
+ private:
+  VOXHERD_INLINED static void swap(const mask& which, Number& a, Number& b) {
+    const Number old = a;
+    a = lane::select(which, b, a);
+    b = lane::select(which, old, b);
+  }
+
+  Number x_[worst + 1][parameter_count] = {};
+};
+
 /// Nelder & Mead's simplex of Lagarias, Reeds, Wright & Wright (SIAM J Optim 9:112, 1998): rho 1, chi 2, gamma
 /// and sigma 1/2, ties behind; fminsearch's first simplex (5 % more of each parameter in turn); ends when the costs of
 /// the vertices differ by less than a tolerance (Wang & Cao: 1e-8), or after a number of iterations.
@@ -13,8 +67,8 @@ namespace voxherd::perfusion {
 /// A state machine that needs one cost at a time: the next step is part of the state, so that lanes with different
 /// steps evaluate the model together. Vertices are sorted by cost, and the last one is always the worst, whatever the
 /// number of free parameters: with fewer of them the first entries are unused. A vertex without a cost is behind all
-/// others: to evaluate it is to replace the worst vertex by itself.
-template <class Number>
+/// others: to evaluate it is to replace the worst vertex by itself. `Vertices` keeps them.
+template <class Number, class Vertices = register_vertices<Number>>
 class simplex {
  public:
   using scalar = typename lane::lane_traits<Number>::scalar;
@@ -24,13 +78,17 @@ class simplex {
   /// A fit has hundreds of steps: a GPU's lane does not wait for others to begin together.
   static constexpr int begin_at_part = 32;
 
-  VOXHERD_FUNCTION explicit simplex(const fit_limits<scalar>& limits)
-      : limits_(limits), first_(parameter_count - limits.free_count), part_(scalar(1) / scalar(limits.free_count)) {}
+  VOXHERD_FUNCTION explicit simplex(const fit_limits<scalar>& limits, const Vertices& vertices = {})
+      : limits_(limits),
+        x_(vertices),
+        first_(parameter_count - limits.free_count),
+        part_(scalar(1) / scalar(limits.free_count)) {}
 
   /// Lanes of `fresh` begin at a start. It is evaluated first, then the vertices in the order of the parameters: equal
   /// costs keep that order.
   VOXHERD_FUNCTION void begin(const mask& fresh, const Number (&start)[parameter_count]) {
     const Number none(scalar(0));
+    x_.begin(fresh);
     int moved_at = worst;
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) {
@@ -39,7 +97,7 @@ class simplex {
       VOXHERD_UNROLL
       for (int v = 0; v <= worst; ++v) {
         const bool moved = !limits_.fixed[i] && v == moved_at;
-        x_[v][i] = lane::select(fresh, v < first_ ? none : moved ? more : start[i], x_[v][i]);
+        x_.set(fresh, v, i, v < first_ ? none : moved ? more : start[i]);
       }
       trial_[i] = lane::select(fresh, start[i], trial_[i]);
     }
@@ -98,7 +156,7 @@ class simplex {
     vertex b;
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i)
-      b.p[i] = at_first(x_[0][i], x_[1][i], x_[2][i], x_[3][i], x_[4][i], x_[5][i]);
+      b.p[i] = at_first(x_.at(0, i), x_.at(1, i), x_.at(2, i), x_.at(3, i), x_.at(4, i), x_.at(5, i));
     return b;
   }
   VOXHERD_FUNCTION Number best_cost() const { return at_first(f_[0], f_[1], f_[2], f_[3], f_[4], f_[5]); }
@@ -107,7 +165,7 @@ class simplex {
   VOXHERD_FUNCTION mask converged() const { return spread_is_small(); }
 
  private:
-  static constexpr int worst = parameter_count;  ///< number of the worst vertex
+  static constexpr int worst = Vertices::worst;
   /// Costs of entries before the best vertex and of vertices not evaluated: beyond those of all others.
   static constexpr scalar unused = scalar(-2e30), no_cost = scalar(2e30);
 
@@ -138,21 +196,11 @@ class simplex {
     mask before[worst];  // which vertices it passes: the others are sorted, so all comparisons can be made at once
     VOXHERD_UNROLL
     for (int v = 0; v < worst; ++v) before[v] = which && cost < f_[v];
-    insert(which, before, cost, f_[0], f_[1], f_[2], f_[3], f_[4], f_[5]);
+    f_[worst] = lane::select(which, cost, f_[worst]);
+    move_last(before, f_[0], f_[1], f_[2], f_[3], f_[4], f_[5]);
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i)
-      insert(which, before, lane::select(take_trial, trial_[i], x_[worst][i]), x_[0][i], x_[1][i], x_[2][i], x_[3][i],
-             x_[4][i], x_[5][i]);
-  }
-
-  VOXHERD_FUNCTION static void insert(const mask& which, const mask (&before)[worst], Number value, Number& a,
-                                      Number& b, Number& c, Number& d, Number& e, Number& f) {
-    f = lane::select(before[4], e, lane::select(which, value, f));
-    e = lane::select(before[3], d, lane::select(before[4], value, e));
-    d = lane::select(before[2], c, lane::select(before[3], value, d));
-    c = lane::select(before[1], b, lane::select(before[2], value, c));
-    b = lane::select(before[0], a, lane::select(before[1], value, b));
-    a = lane::select(before[0], value, a);
+    for (int i = 0; i < parameter_count; ++i) x_.set(take_trial, worst, i, trial_[i]);
+    x_.move_worst(before);
   }
 
   /// All vertices but the best move halfway to it and need costs, in the order in which they are sorted.
@@ -164,24 +212,10 @@ class simplex {
       f_[v] = lane::select(moves, Number(no_cost), f_[v]);
       VOXHERD_UNROLL
       for (int i = 0; i < parameter_count; ++i)
-        x_[v][i] = lane::select(moves, centre[i] + (x_[v][i] - centre[i]) * scalar(0.5), x_[v][i]);
+        x_.set(moves, v, i, centre[i] + (x_.at(v, i) - centre[i]) * scalar(0.5));
     }
-    VOXHERD_UNROLL
-    for (int a = 1; a < worst; ++a) {
-      VOXHERD_UNROLL
-      for (int b = a + 1; b <= worst; ++b) {
-        if (a + b != first_ + 1 + worst) continue;
-        VOXHERD_UNROLL
-        for (int i = 0; i < parameter_count; ++i) swap(which, x_[a][i], x_[b][i]);
-      }
-    }
+    x_.reverse(which, first_ + 1);
     action_ = choose(which, counter(fill), action_);
-  }
-
-  VOXHERD_FUNCTION static void swap(const mask& which, Number& a, Number& b) {
-    const Number old = a;
-    a = lane::select(which, b, a);
-    b = lane::select(which, old, b);
   }
 
   VOXHERD_FUNCTION Number reach_of_action() const {
@@ -200,14 +234,14 @@ class simplex {
     Number p[parameter_count];
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) {
-      const Number sum = x_[0][i] + x_[1][i] + x_[2][i] + x_[3][i] + x_[4][i];  // 0 in unused entries
-      p[i] = more * mean(sum) - reach * x_[worst][i];
+      const Number sum = x_.at(0, i) + x_.at(1, i) + x_.at(2, i) + x_.at(3, i) + x_.at(4, i);  // 0 in unused entries
+      p[i] = more * mean(sum) - reach * x_.at(worst, i);
     }
     limits_.confine(p);
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) {
-      const Number next = lane::select(filling, x_[worst][i], p[i]);
-      x_[worst][i] = lane::select(to_expand, trial_[i], x_[worst][i]);
+      const Number next = lane::select(filling, x_.at(worst, i), p[i]);
+      x_.set(to_expand, worst, i, trial_[i]);
       trial_[i] = next;
     }
   }
@@ -225,9 +259,9 @@ class simplex {
   }
 
   const fit_limits<scalar>& limits_;
+  Vertices x_;
   int first_;    ///< number of the best vertex
   scalar part_;  ///< 1 / free parameters
-  Number x_[parameter_count + 1][parameter_count] = {};
   Number f_[parameter_count + 1] = {};
   Number trial_[parameter_count] = {};
   Number reflected_{};  ///< cost of the reflected point, while another is tried

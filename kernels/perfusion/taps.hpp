@@ -47,11 +47,29 @@ struct exact_taps {
   taps<Number> slope;  ///< derivatives with respect to k; not set for the cost only
   Number decayed;      ///< E
 
+  /// Of inputs with these parts.
+  template <bool WithSlope, int Inputs, class Scalar>
+  VOXHERD_FUNCTION static void make(Number k, const Number (&part)[Inputs], Scalar spacing_s,
+                                    exact_taps (&to)[Inputs]) {
+    Number x[2 * Inputs];
+    VOXHERD_UNROLL
+    for (int i = 0; i < Inputs; ++i) {
+      x[2 * i] = k * (spacing_s * part[i]);
+      x[2 * i + 1] = k * (spacing_s * (Scalar(1) - part[i]));
+    }
+    phi_functions<Number> f[2 * Inputs];
+    find_phi(x, f);
+    VOXHERD_UNROLL
+    for (int i = 0; i < Inputs; ++i) to[i] = of<WithSlope>(part[i], spacing_s, f[2 * i], f[2 * i + 1]);
+  }
+
+ private:
+  /// `f`, `g`: the phi functions of k s and k s'.
   template <bool WithSlope, class Scalar>
-  VOXHERD_FUNCTION static exact_taps make(Number k, Number part, Scalar spacing_s) {
+  VOXHERD_FUNCTION static exact_taps of(Number part, Scalar spacing_s, const phi_functions<Number>& f,
+                                        const phi_functions<Number>& g) {
     const Number rest = Scalar(1) - part;
     const Number s = spacing_s * part, s_rest = spacing_s * rest;
-    const phi_functions<Number> f = phi(k * s), g = phi(k * s_rest);
     exact_taps t;
     t.decayed = f.decayed * g.decayed;
     const Number e = f.decayed * s_rest;

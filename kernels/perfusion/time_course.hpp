@@ -23,7 +23,8 @@ struct time_course {
 /// Frames and input curves for every voxel's fit. Scalar: float or double.
 template <class Scalar>
 struct curves_view {
-  /// Curves at frame 0: indices from -2 frames - 2 (zeros) to 2 frames + 1 (the last value) may be read.
+  /// Curves at frame 0: indices from -2 frames - 2 (zeros) to 2 frames + 1 (the last value) may be read, and 32 more,
+  /// as a CPU reads complete registers.
   const Scalar* arterial;
   const Scalar* portal;
   const Scalar* time_s;        ///< only for uneven frames; else null
@@ -47,7 +48,7 @@ class curves_table {
   /// How many of the numbers are read: the times only of uneven frames.
   std::size_t read_values() const { return values_.size() - (spacing_s_ > 0 ? counts_.size() : 0); }
 
-  static std::size_t padded(std::size_t frames) { return 5 * frames + 4; }
+  static std::size_t padded(std::size_t frames) { return 5 * frames + 4 + 32; }
 
  private:
   std::vector<Scalar> values_;  ///< arterial, portal (padded), times

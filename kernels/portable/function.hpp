@@ -3,6 +3,7 @@
 /// VOXHERD_FUNCTION marks what runs both on the host and on the device.
 /// VOXHERD_INLINED marks one that is always part of its caller: GCC limits how much a source file grows by inlining,
 /// and would call even what every step needs.
+/// VOXHERD_INLINED_LAMBDA follows the parameters of such a lambda.
 /// VOXHERD_UNROLL precedes a loop whose arrays must stay in a GPU thread's registers; VOXHERD_UNROLL_BY(n) unrolls a
 /// loop n times, where unrolling it completely would overflow a GPU's instruction cache.
 #if defined(__CUDACC__)
@@ -16,3 +17,4 @@
 #define VOXHERD_UNROLL_BY(n)
 #endif
 #define VOXHERD_INLINED [[gnu::always_inline]] VOXHERD_FUNCTION inline
+#define VOXHERD_INLINED_LAMBDA __attribute__((always_inline))

@@ -95,4 +95,33 @@ VOXHERD_INLINED double_lanes gather(const double* values, const std::int32_t* pl
   return double_lanes([&](auto i) { return values[places[i] + step]; });
 }
 
+/// How many neighbouring values gather_near() can reach; 0: it is gather().
+#if defined(__AVX512F__)
+template <class Lanes>
+inline constexpr int near_places = sizeof(Lanes) == 64 ? 2 * static_cast<int>(Lanes::size()) : 0;
+#else
+template <class Lanes>
+inline constexpr int near_places = 0;
+#endif
+
+/// gather() for places from 0 up to near_places - 1. Reads all these values: two registers, which it permutes.
+VOXHERD_INLINED float_lanes gather_near(const float* values, const std::int32_t* places) {
+#if defined(__AVX512F__)
+  if constexpr (near_places < float_lanes >> 0)
+    return float_lanes(
+        _mm512_permutex2var_ps(_mm512_loadu_ps(values), _mm512_loadu_si512(places), _mm512_loadu_ps(values + 16)));
+#endif
+  return gather(values, places);
+}
+
+VOXHERD_INLINED double_lanes gather_near(const double* values, const std::int32_t* places) {
+#if defined(__AVX512F__)
+  if constexpr (near_places < double_lanes >> 0) {
+    const __m512i wide = _mm512_cvtepi32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(places)));
+    return double_lanes(_mm512_permutex2var_pd(_mm512_loadu_pd(values), wide, _mm512_loadu_pd(values + 8)));
+  }
+#endif
+  return gather(values, places);
+}
+
 }  // namespace voxherd::lane

@@ -65,6 +65,16 @@ TEST_F(PerfusionCudaBatch, AnEmptyBatchAndABatchOfOneAreFitted) {
   expect_same_ends(perfusion_run(first_gpu, c.frames, first, s), perfusion_run(two_threads, c.frames, first, s), s);
 }
 
+TEST_F(PerfusionCudaBatch, ASimplexOfFewerParametersEndsAsOnTheCpu) {
+  const perfusion_case c = difficult_voxels();
+  fit_settings s = quality_settings(solver_kind::simplex);
+  for (std::size_t fixed = parameter_count - 1; fixed > 0; --fixed) {
+    SCOPED_TRACE(fixed);
+    s.rules[fixed].fixed = true;
+    expect_same_ends(perfusion_run(first_gpu, c.frames, c.rows, s), perfusion_run(two_threads, c.frames, c.rows, s), s);
+  }
+}
+
 /// All signal types through conversion and fit.
 TEST_F(PerfusionCudaBatch, SignalsAreConvertedAsOnTheCpu) {
   for (const auto& [name, convert] : every_conversion()) {
