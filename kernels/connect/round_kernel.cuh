@@ -183,16 +183,20 @@ inline constexpr std::uint32_t collected = 2048;
 /// Up to this number of fronts, each thread block first reduces the earliest triggers locally.
 inline constexpr std::uint32_t gathered_fronts = 256;
 
-/// How the teams share a round's entries: half of them by the team's number, the rest by a counter in small parts, as a
-/// visit takes one to four iterations.
+/// How the teams share a round's entries: the first half by the team's number, the rest by a counter in small parts, as
+/// a visit takes one to four iterations.
 struct round_shares {
-  std::uint32_t awake, first, next, counted_from;
+  std::uint32_t first_part, next_part, counted_from;
 
-  __device__ round_shares(std::uint32_t entries, std::uint32_t teams)
-      : awake(entries), first(part(2 * teams)), next(part(16 * teams)), counted_from(teams * first) {}
+  __device__ round_shares(std::uint32_t entries, std::uint32_t teams) {
+    const std::uint32_t half = entries / (2 * teams);
+    first_part = part(half);
+    next_part = part(half / 8);
+    counted_from = teams * first_part;
+  }
 
  private:
-  __device__ std::uint32_t part(std::uint32_t parts) const { return min(max(awake / parts, 1u), 32u); }
+  __device__ static std::uint32_t part(std::uint32_t size) { return min(max(size, 1u), 32u); }
 };
 
 struct round_counts {
@@ -269,15 +273,12 @@ class round_worker {
   }
 
   __device__ std::uint64_t run(std::uint32_t round, std::uint32_t awake) const {
-    const round_shares shares(awake, gridDim.x * teams_here);
     std::uint64_t visits = 0;
-    std::uint32_t part = shares.first;
-    for (std::uint32_t first = (blockIdx.x + gridDim.x * team_number_) * part; first < awake;) {
-      if (team_.lane < 32) choose(round, first, min(first + part, awake), shares);
+    std::uint32_t first = (blockIdx.x + gridDim.x * team_number_) * shares(awake).first_part;
+    while (first < awake) {
+      if (team_.lane < 32) choose(round, first, awake);
       team_.sync();
       const std::uint32_t count = s_.todo_count[team_number_];
-      first = s_.next[team_number_];
-      part = shares.next;
       for (std::uint32_t n = 0; n < count; ++n) {
         const uint2 next = s_.todo[team_number_][n];
         visit_(team_, s_.scratch[team_number_], next.x, next.y, round, [&](std::uint32_t block, float when) {
@@ -286,6 +287,7 @@ class round_worker {
         team_.sync();
       }
       visits += count;
+      first = s_.next[team_number_];
       team_.sync();
     }
     __syncthreads();
@@ -294,6 +296,8 @@ class round_worker {
   }
 
  private:
+  __device__ static round_shares shares(std::uint32_t awake) { return {awake, gridDim.x * teams_here}; }
+
   __device__ bool waits() const { return visit_.rules.cut < unreached; }
 
   /// Increases even if the earliest trigger does not, so that slowly converging values do not block the front.
@@ -304,12 +308,13 @@ class round_worker {
 
   /// Called by the team's first warp, one entry per lane: selects the entries to visit now; the others continue to
   /// wait. Takes the team's next part.
-  __device__ void choose(std::uint32_t round, std::uint32_t first, std::uint32_t end,
-                         const round_shares& shares) const {
+  __device__ void choose(std::uint32_t round, std::uint32_t first, std::uint32_t awake) const {
     const front_view& f = visit_.front;
-    std::uint32_t next = shares.awake;
-    if (team_.lane == 0 && shares.counted_from < shares.awake)
-      next = shares.counted_from + atomicAdd(lists_.taken[round % 3], shares.next);
+    const round_shares all = shares(awake);
+    std::uint32_t next = awake;
+    if (team_.lane == 0 && all.counted_from < awake)
+      next = all.counted_from + atomicAdd(lists_.taken[round % 3], all.next_part);
+    const std::uint32_t end = min(first + (first < all.counted_from ? all.first_part : all.next_part), awake);
     const std::uint32_t i = first + static_cast<std::uint32_t>(team_.lane);
     std::uint32_t entry = 0, k = 0;
     bool now = i < end;
