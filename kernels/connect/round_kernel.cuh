@@ -183,8 +183,8 @@ inline constexpr std::uint32_t collected = 2048;
 /// Up to this number of fronts, each thread block first reduces the earliest triggers locally.
 inline constexpr std::uint32_t gathered_fronts = 256;
 
-/// How the teams share a round's entries: the first half by the team's number, the rest by a counter in small parts, as
-/// a visit takes one to four iterations.
+/// How the teams share a round's entries: about half by the team's number, at most 32 per team, and the rest by a
+/// counter in small parts, as a visit takes one to four iterations.
 struct round_shares {
   std::uint32_t first_part, next_part, counted_from;
 

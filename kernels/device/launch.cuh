@@ -45,6 +45,15 @@ inline int processors_of_device() {
   return processors;
 }
 
+/// Blocks with this much shared memory each for which a processor of the current device has room.
+inline std::size_t blocks_with_room(std::size_t shared_bytes) {
+  int ordinal = 0, all = 0, reserved = 0;
+  VOXHERD_CUDA_CHECK(cudaGetDevice(&ordinal));
+  VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, ordinal));
+  VOXHERD_CUDA_CHECK(cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, ordinal));
+  return static_cast<std::size_t>(all) / (shared_bytes + static_cast<std::size_t>(reserved));
+}
+
 /// Blocks that the current device runs at the same time, for kernels whose blocks take items until none is left.
 template <class... Parameters>
 std::size_t resident_blocks(void (*kernel)(Parameters...), const block_shape& shape) {

@@ -110,34 +110,30 @@ class warp_lanes {
   Scalar start_[parameter_count] = {};
 };
 
-/// A float's vertices have room in registers.
-template <class Scalar>
-using cuda_vertices =
-    std::conditional_t<sizeof(Scalar) == 8, shared_vertices<Scalar, fit_block>, register_vertices<Scalar>>;
-template <class Scalar>
-using cuda_simplex = simplex<Scalar, cuda_vertices<Scalar>>;
+using shared_simplex = simplex<double, shared_vertices<double, fit_block>>;
 
 /// Blocks per processor, which limit a thread's registers (3: 168, 4: 128, 5: 96).
 template <class Machine>
 inline constexpr int resident_fits = 3;
 template <>
-inline constexpr int resident_fits<cuda_simplex<double>> = 4;
+inline constexpr int resident_fits<shared_simplex> = 4;
 template <>
-inline constexpr int resident_fits<cuda_simplex<float>> = 5;
+inline constexpr int resident_fits<simplex<double>> = 4;
+template <>
+inline constexpr int resident_fits<simplex<float>> = 5;
 
 /// Shared memory for the machines of a block.
 template <class Machine>
 inline constexpr std::size_t machine_bytes = 0;
 template <>
-inline constexpr std::size_t machine_bytes<cuda_simplex<double>> = cuda_vertices<double>::bytes;
+inline constexpr std::size_t machine_bytes<shared_simplex> = shared_vertices<double, fit_block>::bytes;
 
 template <class Machine>
 __device__ Machine make_machine(const fit_limits<typename Machine::scalar>& limits, std::byte* shared) {
-  using scalar = typename Machine::scalar;
   if constexpr (machine_bytes<Machine> == 0)
     return Machine(limits);
   else
-    return Machine(limits, cuda_vertices<scalar>(reinterpret_cast<scalar*>(shared)));
+    return Machine(limits, shared_vertices<double, fit_block>(reinterpret_cast<double*>(shared)));
 }
 
 template <class Machine, class Model, int Block, bool InShared>
@@ -152,15 +148,22 @@ __global__ void __launch_bounds__(Block, resident_fits<Machine>)
   fit_on_lanes(make_machine<Machine>(job.limits, of_machines), Model(curves), lanes);
 }
 
+/// Shared memory of a block.
+template <class Machine, bool InShared>
+std::size_t fit_bytes(const cuda_fit_job<typename Machine::scalar>& job) {
+  using scalar = typename Machine::scalar;
+  const int frames = job.arrays.frames;
+  const std::size_t bytes = shared_curves<scalar>::bytes(job.value_count, frames) + machine_bytes<Machine>;
+  return InShared ? bytes + std::size_t{fit_block} * static_cast<std::size_t>(odd_stride(frames)) * sizeof(float)
+                  : bytes;
+}
+
 template <class Machine, class Model, bool InShared>
 void launch_fit_from(const cuda_fit_job<typename Machine::scalar>& job, cudaStream_t stream) {
   using scalar = typename Machine::scalar;
   static_assert(std::is_trivially_copyable_v<cuda_fit_job<scalar>>);
   const auto kernel = fit_kernel<Machine, Model, fit_block, InShared>;
-  std::size_t bytes = shared_curves<scalar>::bytes(job.value_count, job.arrays.frames) + machine_bytes<Machine>;
-  if (InShared)
-    bytes += std::size_t{fit_block} * static_cast<std::size_t>(odd_stride(job.arrays.frames)) * sizeof(float);
-  const block_shape shape{fit_block, bytes};
+  const block_shape shape{fit_block, fit_bytes<Machine, InShared>(job)};
   const std::size_t wanted = (job.arrays.items() + fit_block - 1) / fit_block;
   VOXHERD_CUDA_CHECK(cudaMemsetAsync(job.begun, 0, sizeof *job.begun, stream));
   launch_blocks(kernel, std::min(wanted, resident_blocks(kernel, shape)), shape, stream, job);
@@ -176,8 +179,13 @@ template <solver_kind Solver, class Scalar>
 void launch_fits(const fit_settings& s, const cuda_fit_job<Scalar>& job, cudaStream_t stream) {
   const bool even_frames = job.curves.spacing_s > 0;
   if constexpr (Solver == solver_kind::simplex) {
-    with_cost_model<Scalar>(s, even_frames,
-                            [&]<class Model>() { launch_fit<cuda_simplex<Scalar>, Model>(job, stream); });
+    with_cost_model<Scalar>(s, even_frames, [&]<class Model>() {
+      // A float's vertices have room in registers, and long series need the shared memory themselves.
+      if constexpr (is_double<Scalar>)
+        if (job.scratch == nullptr && blocks_with_room(fit_bytes<shared_simplex, true>(job)) >= 2)
+          return launch_fit_from<shared_simplex, Model, true>(job, stream);
+      launch_fit<simplex<Scalar>, Model>(job, stream);
+    });
   } else {
     using machine = std::conditional_t<Solver == solver_kind::varpro, varpro<Scalar>, levenberg<Scalar>>;
     with_model<Scalar>(s, even_frames, [&]<class Model>() { launch_fit<machine, Model>(job, stream); });

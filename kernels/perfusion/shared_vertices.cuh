@@ -8,14 +8,18 @@
 namespace voxherd::perfusion {
 
 /// The vertices of a thread's simplex, like register_vertices: the worst in registers, the others in the shared memory
-/// of the block, where they stay in their places. Registers are then free for the cost's reads.
+/// of the block, where only their order changes, but for exchanges with the worst. Registers are then free for the
+/// cost's reads.
 template <class Number, int Threads>
 class shared_vertices {
  public:
   static constexpr int worst = parameter_count;
   static constexpr std::size_t bytes = sizeof(Number) * worst * parameter_count * Threads;  ///< of a block
 
-  __device__ explicit shared_vertices(Number* of_block) : own_(of_block + threadIdx.x) {}
+  /// Sets all to 0: a thread without an item computes with them.
+  __device__ explicit shared_vertices(Number* of_block) : own_(of_block + threadIdx.x) {
+    for (int i = 0; i < worst * parameter_count; ++i) own_[i * Threads] = 0;
+  }
 
   __device__ void begin(bool fresh) { order_ = fresh ? sorted : order_; }
   __device__ const Number& at(int v, int i) const { return v == worst ? worst_[i] : placed(v)[i * Threads]; }

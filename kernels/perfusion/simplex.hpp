@@ -6,7 +6,7 @@
 
 namespace voxherd::perfusion {
 
-/// Moves the last of six sorted numbers before those of `before`, which are the last of the others.
+/// Moves the last of six numbers before those marked in `before`, which are the last of the others.
 template <class Number, class Mask>
 VOXHERD_INLINED void move_last(const Mask (&before)[parameter_count], Number& a, Number& b, Number& c, Number& d,
                                Number& e, Number& last) {

@@ -23,8 +23,8 @@ struct time_course {
 /// Frames and input curves for every voxel's fit. Scalar: float or double.
 template <class Scalar>
 struct curves_view {
-  /// Curves at frame 0: indices from -2 frames - 2 (zeros) to 2 frames + 1 (the last value) may be read, and 32 more,
-  /// as a CPU reads complete registers.
+  /// Curves at frame 0: indices from -2 frames - 2 (zeros) to 2 frames + 1 (the last value) may be read, and 32 after
+  /// that, as a CPU reads complete registers.
   const Scalar* arterial;
   const Scalar* portal;
   const Scalar* time_s;        ///< only for uneven frames; else null

@@ -107,7 +107,7 @@ inline constexpr int near_places = 0;
 /// gather() for places from 0 up to near_places - 1. Reads all these values: two registers, which it permutes.
 VOXHERD_INLINED float_lanes gather_near(const float* values, const std::int32_t* places) {
 #if defined(__AVX512F__)
-  if constexpr (near_places < float_lanes >> 0)
+  if constexpr (near_places<float_lanes> != 0)
     return float_lanes(
         _mm512_permutex2var_ps(_mm512_loadu_ps(values), _mm512_loadu_si512(places), _mm512_loadu_ps(values + 16)));
 #endif
@@ -116,7 +116,7 @@ VOXHERD_INLINED float_lanes gather_near(const float* values, const std::int32_t*
 
 VOXHERD_INLINED double_lanes gather_near(const double* values, const std::int32_t* places) {
 #if defined(__AVX512F__)
-  if constexpr (near_places < double_lanes >> 0) {
+  if constexpr (near_places<double_lanes> != 0) {
     const __m512i wide = _mm512_cvtepi32_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(places)));
     return double_lanes(_mm512_permutex2var_pd(_mm512_loadu_pd(values), wide, _mm512_loadu_pd(values + 8)));
   }
