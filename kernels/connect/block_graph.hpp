@@ -23,7 +23,8 @@ inline constexpr int first_pairs = selling_directions, second_pairs = 2 * sellin
 inline constexpr std::uint32_t max_read_blocks = 255;
 
 /// The indices of a pair: x + e_i in the lower half, x - e_i in the upper half.
-VOXHERD_FUNCTION inline std::uint32_t pair_index(std::uint32_t pair, int side) {
+template <class Words>
+VOXHERD_FUNCTION inline Words pair_index(Words pair, int side) {
   assert(side == 0 || side == 1);
   return side == 0 ? pair & 0xffffu : pair >> 16;
 }

@@ -23,6 +23,7 @@ constexpr auto all_cube_places() {
 /// One CPU thread working on a block; a number is a SIMD register of several cells. Same interface as cuda_block_team.
 struct cpu_block_team {
   using number = lane::float_lanes;
+  using words = lane::word_lanes;
   static constexpr int lanes = static_cast<int>(number::size());
   static constexpr int chunks = block_cells / lanes;
   static_assert(block_cells % lanes == 0);
@@ -32,7 +33,6 @@ struct cpu_block_team {
   template <int N>
   struct cell_numbers {
     alignas(64) float numbers[N][block_cells];
-    void set(int, int n, int cell, float x) { numbers[n][cell] = x; }
     void put(const cpu_block_team& team, int chunk, int n, number x) { team.store(numbers[n], chunk, x); }
     number get(const cpu_block_team& team, int chunk, int n) const { return team.load(numbers[n], chunk); }
   };
@@ -53,15 +53,17 @@ struct cpu_block_team {
     const std::uint32_t* planes;
     explicit fixed_words(const std::uint32_t* first) : planes(first) {}
     void load(const cpu_block_team&, int) const {}
-    std::uint32_t get(int, int n, int cell) const { return planes[n * block_cells + cell]; }
+    words get(const cpu_block_team& team, int chunk, int n) const { return team.load(planes + n * block_cells, chunk); }
   };
 
-  /// N indices per cell into an array of up to 256 numbers.
+  /// N indices per cell into the block's values.
   template <int N>
   struct cell_places {
-    alignas(64) std::int32_t places[N][block_cells];
-    void set(const float*, int, int n, int cell, int place) { places[n][cell] = place; }
-    number read(const float* values, int chunk, int n) const { return lane::gather(values, places[n] + chunk * lanes); }
+    alignas(64) std::uint32_t places[N][block_cells];
+    void put(const cpu_block_team& team, const float*, int chunk, int n, words x) { team.store(places[n], chunk, x); }
+    number read(const cpu_block_team& team, const float* values, int chunk, int n) const {
+      return lane::gather_of_64(values, team.load(places[n], chunk));
+    }
   };
 
   /// The cells' own numbers in a cube (cube_block.hpp), or those at an offset `step` (cube_step()).
@@ -73,33 +75,32 @@ struct cpu_block_team {
       cube[cube_places[static_cast<std::size_t>(chunk * lanes + l)]] = x[static_cast<std::size_t>(l)];
   }
   /// Whether any bit of the cells' words is set.
-  bool any_set(const std::uint32_t* words, int chunk) const {
+  bool any_set(const std::uint32_t* of_block, int chunk) const {
     std::uint32_t all = 0;
-    for (int l = 0; l < lanes; ++l) all |= words[chunk * lanes + l];
+    for (int l = 0; l < lanes; ++l) all |= of_block[chunk * lanes + l];
     return all != 0;
   }
-  number unless_set(const std::uint32_t* words, int chunk, int bit, number x, float otherwise) const {
-    const number set([&](auto l) { return static_cast<float>(words[chunk * lanes + static_cast<int>(l)] >> bit & 1); });
+  number unless_set(const std::uint32_t* of_block, int chunk, int bit, number x, float otherwise) const {
+    const number set(
+        [&](auto l) { return static_cast<float>(of_block[chunk * lanes + static_cast<int>(l)] >> bit & 1); });
     return lane::select(set > 0.5f, number(otherwise), x);
   }
 
-  /// The smaller value of a pair (pair_index()), counting only neighbours within the block.
-  number lesser_inside(const float* own, const std::uint32_t* pairs, int chunk) const {
-    return number([&](auto l) {
-      const std::uint32_t pair = pairs[chunk * lanes + static_cast<int>(l)], a = pair & 0xffffu, b = pair >> 16;
-      return std::min(a < block_cells ? own[a] : unreached, b < block_cells ? own[b] : unreached);
-    });
-  }
-
-  template <class Work>
-  void each_cell(int chunk, const Work& work) const {
-    for (int l = 0; l < lanes; ++l) work(chunk * lanes + l);
+  /// The chunk's cells.
+  words cells(int chunk) const {
+    return words([&](auto l) { return static_cast<std::uint32_t>(chunk * lanes + static_cast<int>(l)); });
   }
 
   number load(const float* of_block, int chunk) const {
     return number(of_block + chunk * lanes, lane::stdx::element_aligned);
   }
+  words load(const std::uint32_t* of_block, int chunk) const {
+    return words(of_block + chunk * lanes, lane::stdx::element_aligned);
+  }
   void store(float* of_block, int chunk, number x) const {
+    x.copy_to(of_block + chunk * lanes, lane::stdx::element_aligned);
+  }
+  void store(std::uint32_t* of_block, int chunk, words x) const {
     x.copy_to(of_block + chunk * lanes, lane::stdx::element_aligned);
   }
   /// Like load(), for data that other teams write.
@@ -108,9 +109,24 @@ struct cpu_block_team {
   T fetch(const T* from) const {
     return std::atomic_ref<T>(*const_cast<T*>(from)).load(std::memory_order_relaxed);
   }
-  /// values[place] or `otherwise`; a GPU reads `spare` in that case.
-  float fetch_if(bool condition, const float* values, std::uint32_t place, std::uint32_t, float otherwise) const {
-    return condition ? fetch(values + place) : otherwise;
+  /// Values of the neighbours that fulfil a condition, else `otherwise`; base: offset of each block's values.
+  VOXHERD_INLINED number fetch_if(const words::mask_type& condition, const float* values, const std::uint32_t* base,
+                                  words neighbour, words cells, number otherwise) const {
+    if (lane::stdx::none_of(condition)) return otherwise;
+    const words safe = lane::select(condition, neighbour, cells);
+    const words block = safe / block_cells;
+    const words first = lane::stdx::all_of(block < 32) ? lane::gather_of_32(base, block) : lane::gather(base, block);
+    const words place = first + safe % block_cells;
+    return lane::select(condition, lane::gather(values, place), otherwise);
+  }
+  /// The smaller value of a pair (pair_index()), counting only neighbours within the block.
+  number lesser_inside(const float* own, const std::uint32_t* pairs, int chunk) const {
+    const words pair = load(pairs, chunk);
+    number least = unreached;
+    for (const words neighbour : {pair & 0xffffu, pair >> 16})
+      least = lane::min(least,
+                        lane::select(neighbour < block_cells, lane::gather_of_64(own, neighbour), number(unreached)));
+    return least;
   }
   void put(std::uint32_t* to, std::uint32_t x) const {
     std::atomic_ref<std::uint32_t>(*to).store(x, std::memory_order_relaxed);
@@ -127,11 +143,7 @@ struct cpu_block_team {
   /// True if any lane running in step is; may differ within the team.
   bool any_lane(const number::mask_type& m) const { return lane::stdx::any_of(m); }
   /// Bit mask over the cells of the block.
-  std::uint64_t bits(const number::mask_type& m, int chunk) const {
-    std::uint64_t b = 0;
-    for (int l = 0; l < lanes; ++l) b |= std::uint64_t{m[static_cast<std::size_t>(l)]} << l;
-    return b << (chunk * lanes);
-  }
+  std::uint64_t bits(const number::mask_type& m, int chunk) const { return lane::bits(m) << (chunk * lanes); }
   /// Combines the values of all members of the team: bitwise or, minimum.
   float of_all(std::uint32_t*, std::uint64_t&, number least) const { return lane::stdx::hmin(least); }
   void sync() const {}

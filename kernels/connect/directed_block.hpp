@@ -15,10 +15,10 @@ struct selling_equation {
   Number weight[selling_directions], v[selling_directions];
 
   /// Cost of a voxel along one direction only; 1e18, larger than any cost, for a direction without weight.
-  VOXHERD_FUNCTION static Number step(Number w) { return lane::reciprocal(lane::sqrt(lane::max(w, Number(1e-36f)))); }
+  VOXHERD_INLINED static Number step(Number w) { return lane::reciprocal(lane::sqrt(lane::max(w, Number(1e-36f)))); }
 
   /// For cells that no front has reached: from one direction only, u <= v_i + weight_i^(-1/2).
-  VOXHERD_FUNCTION Number bound() const {
+  VOXHERD_INLINED Number bound() const {
     Number u = unreached;
     VOXHERD_UNROLL
     for (int i = 0; i < selling_directions; ++i) u = lane::min(u, v[i] + step(weight[i]));
@@ -26,13 +26,13 @@ struct selling_equation {
   }
 
   /// One step from `u`, at or above the solution; returns u itself if it is the solution to rounding.
-  VOXHERD_FUNCTION Number newton(Number u) const {
+  VOXHERD_INLINED Number newton(Number u) const {
     Number f, slope;
     evaluate(u, f, slope);
     return lane::select(f > 0.0f, u - 0.5f * f * lane::reciprocal(slope), u);
   }
   /// One step from anywhere: from below the solution it leads above it, possibly to infinity.
-  VOXHERD_FUNCTION Number newton_from_anywhere(Number u) const {
+  VOXHERD_INLINED Number newton_from_anywhere(Number u) const {
     Number f, slope;
     evaluate(u, f, slope);
     return u - 0.5f * f * lane::reciprocal(slope);
@@ -40,7 +40,7 @@ struct selling_equation {
 
  private:
   /// f - 1 and half its slope
-  VOXHERD_FUNCTION void evaluate(Number u, Number& f, Number& slope) const {
+  VOXHERD_INLINED void evaluate(Number u, Number& f, Number& slope) const {
     f = -1.0f;
     slope = 0.0f;
     VOXHERD_UNROLL
@@ -59,6 +59,7 @@ template <class Team>
 class face_net {
  public:
   using number = typename Team::number;
+  using words = typename Team::words;
 
   VOXHERD_FUNCTION face_net(const graph_view& graph, std::uint32_t block) : graph_(graph), net_(graph.net_of[block]) {}
 
@@ -66,20 +67,19 @@ class face_net {
 
   /// Loads values of other blocks, which stay fixed.
   VOXHERD_FUNCTION void load(const Team& team, int chunk, const float* values, const std::uint32_t* base) {
-    team.each_cell(chunk, [&](int cell) {
-      float least = unreached;
-      VOXHERD_UNROLL_BY(1)
-      for (int d = 0; d < 3; ++d)
-        for (int side = 0; side < 2; ++side) {
-          const std::uint32_t neighbour_index =
-              pair_index(graph_.net_pair[first() + static_cast<unsigned>(d * block_cells + cell)], side);
-          if (neighbour_index < block_cells) continue;
-          least = lane::min(least,
-                            team.fetch(values + base[neighbour_index / block_cells] + neighbour_index % block_cells) +
-                                graph_.net_cost[first() + static_cast<unsigned>(d * block_cells + cell)]);
-        }
-      outside_.set(chunk, 0, cell, least);
-    });
+    number least = unreached;
+    VOXHERD_UNROLL_BY(1)
+    for (int d = 0; d < 3; ++d) {
+      const words pair = team.load(graph_.net_pair + first() + d * block_cells, chunk);
+      const number cost = team.load(graph_.net_cost + first() + d * block_cells, chunk);
+      for (int side = 0; side < 2; ++side) {
+        const words neighbour = pair_index(pair, side);
+        least = lane::min(
+            least,
+            team.fetch_if(neighbour >= block_cells, values, base, neighbour, team.cells(chunk), unreached) + cost);
+      }
+    }
+    outside_.put(team, chunk, 0, least);
   }
 
   VOXHERD_FUNCTION number lowered(const Team& team, const float* own, int chunk, number u) const {
@@ -106,6 +106,7 @@ template <class Team, int Pairs>
 class directed_block {
  public:
   using number = typename Team::number;
+  using words = typename Team::words;
   using scratch = visit_scratch<block_cells>;
 
   /// `weight`: lattice_view::weight; `stride`: pairs per cell in the graph.

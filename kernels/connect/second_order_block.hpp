@@ -24,7 +24,7 @@ struct second_order_scheme {
     using block::net_, block::pairs_, block::weight_;
 
    public:
-    using typename block::number, typename block::scratch;
+    using typename block::number, typename block::words, typename block::scratch;
 
     VOXHERD_FUNCTION at(const second_order_scheme& scheme, const graph_view& graph, std::uint32_t number_of_block)
         : block(scheme.weight, graph, second_pairs, number_of_block), block_(number_of_block) {}
@@ -40,33 +40,30 @@ struct second_order_scheme {
       }
     }
 
-    VOXHERD_FUNCTION void load(const Team& team, scratch& s, const float* others, const float* own) {
+    VOXHERD_INLINED void load(const Team& team, scratch& s, const float* others, const float* own) {
       VOXHERD_UNROLL
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
         this->load_chunk(team, s, chunk, others, own);
-        team.each_cell(chunk, [&](int cell) {
-          const std::uint32_t chosen = choices_[cell];
-          fixed_.set(chunk, 0, cell, (chosen & choice::fixed) != 0 ? 1.0f : 0.0f);
-          // A neighbour within the block is given by its index, one elsewhere by its value, and a missing one by a huge
-          // value.
-          VOXHERD_UNROLL
-          for (int m = 0; m < 2 * selling_directions; ++m) {
-            const std::uint32_t c = chosen >> (choice::width * (m / 2)) & choice::bits;
-            const bool is = (c & (m % 2 == 0 ? choice::used : choice::second)) != 0;
-            const std::uint32_t neighbour_index =
-                pair_index(pairs_.get(chunk, m % 2 * first_pairs + m / 2, cell), (c & choice::backward) != 0 ? 1 : 0);
-            const bool inside = is && neighbour_index < block_cells;
-            outside_.set(chunk, m, cell,
-                         team.fetch_if(is && !inside, others,
-                                       s.base[neighbour_index / block_cells] + neighbour_index % block_cells,
-                                       s.base[0] + static_cast<unsigned>(cell), inside ? -1.0f : unreached));
-            inside_.set(s.value, chunk, m, cell, inside ? static_cast<int>(neighbour_index) : cell);
-          }
-        });
+        const words cells = team.cells(chunk), chosen = team.load(choices_, chunk);
+        fixed_.put(team, chunk, 0, lane::select((chosen & choice::fixed) != 0, number(1.0f), number(0.0f)));
+        // A neighbour within the block is given by its index, one elsewhere by its value, and a missing one by a huge
+        // value.
+        VOXHERD_UNROLL
+        for (int m = 0; m < 2 * selling_directions; ++m) {
+          const words c = chosen >> (choice::width * (m / 2)) & choice::bits;
+          const auto is = (c & (m % 2 == 0 ? choice::used : choice::second)) != 0;
+          const words pair = pairs_.get(team, chunk, m % 2 * first_pairs + m / 2);
+          const words neighbour = lane::select((c & choice::backward) != 0, pair_index(pair, 1), pair_index(pair, 0));
+          const auto inside = is && neighbour < block_cells;
+          outside_.put(team, chunk, m,
+                       team.fetch_if(is && !inside, others, s.base, neighbour, cells,
+                                     lane::select(inside, number(-1.0f), number(unreached))));
+          inside_.put(team, s.value, chunk, m, lane::select(inside, neighbour, cells));
+        }
       }
     }
 
-    VOXHERD_FUNCTION number update(const Team& team, const scratch& s, int chunk, number old) const {
+    VOXHERD_INLINED number update(const Team& team, const scratch& s, int chunk, number old) const {
       selling_equation<number> e;
       number bound = unreached;
       VOXHERD_UNROLL
@@ -87,7 +84,7 @@ struct second_order_scheme {
    private:
     VOXHERD_FUNCTION number neighbour(const Team& team, const scratch& s, int chunk, int m) const {
       const number outside = outside_.get(team, chunk, m);
-      return lane::select(outside < 0.0f, inside_.read(s.value, chunk, m), outside);
+      return lane::select(outside < 0.0f, inside_.read(team, s.value, chunk, m), outside);
     }
 
     std::uint32_t block_;

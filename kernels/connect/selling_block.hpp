@@ -16,7 +16,7 @@ struct selling_scheme {
     using block::net_, block::pairs_, block::weight_;
 
    public:
-    using typename block::number, typename block::scratch;
+    using typename block::number, typename block::words, typename block::scratch;
 
     VOXHERD_FUNCTION at(const selling_scheme& scheme, const graph_view& graph, std::uint32_t number_of_block)
         : block(scheme.weight, graph, graph.pairs, number_of_block) {}
@@ -26,44 +26,40 @@ struct selling_scheme {
       for (int chunk = 0; chunk < Team::chunks; ++chunk) this->begin_chunk(team, chunk);
     }
 
-    VOXHERD_FUNCTION void load(const Team& team, scratch& s, const float* others, const float* own) {
+    VOXHERD_INLINED void load(const Team& team, scratch& s, const float* others, const float* own) {
       VOXHERD_UNROLL
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
         this->load_chunk(team, s, chunk, others, own);
-        team.each_cell(chunk, [&](int cell) {
-          // All loads before the first use, so that they overlap.
-          float outside[first_pairs][2];
+        const words cells = team.cells(chunk);
+        // All loads before the first use, so that they overlap.
+        number outside[first_pairs][2];
+        VOXHERD_UNROLL
+        for (int i = 0; i < first_pairs; ++i) {
           VOXHERD_UNROLL
-          for (int i = 0; i < first_pairs; ++i) {
-            VOXHERD_UNROLL
-            for (int side = 0; side < 2; ++side) {
-              const std::uint32_t neighbour_index = pair_index(pairs_.get(chunk, i, cell), side);
-              outside[i][side] = team.fetch_if(neighbour_index >= block_cells, others,
-                                               s.base[neighbour_index / block_cells] + neighbour_index % block_cells,
-                                               s.base[0] + static_cast<unsigned>(cell), unreached);
-            }
+          for (int side = 0; side < 2; ++side) {
+            const words neighbour = pair_index(pairs_.get(team, chunk, i), side);
+            outside[i][side] = team.fetch_if(neighbour >= block_cells, others, s.base, neighbour, cells, unreached);
           }
+        }
+        VOXHERD_UNROLL
+        for (int i = 0; i < first_pairs; ++i) {
+          outside_.put(team, chunk, i, lane::min(outside[i][0], outside[i][1]));
           VOXHERD_UNROLL
-          for (int i = 0; i < first_pairs; ++i) {
-            outside_.set(chunk, i, cell, lane::min(outside[i][0], outside[i][1]));
-            VOXHERD_UNROLL
-            for (int side = 0; side < 2; ++side) {
-              const std::uint32_t neighbour_index = pair_index(pairs_.get(chunk, i, cell), side);
-              inside_.set(s.value, chunk, 2 * i + side, cell,
-                          neighbour_index < block_cells ? static_cast<int>(neighbour_index) : cell);
-            }
+          for (int side = 0; side < 2; ++side) {
+            const words neighbour = pair_index(pairs_.get(team, chunk, i), side);
+            inside_.put(team, s.value, chunk, 2 * i + side, lane::select(neighbour < block_cells, neighbour, cells));
           }
-        });
+        }
       }
     }
 
-    VOXHERD_FUNCTION number update(const Team& team, const scratch& s, int chunk, number old) const {
+    VOXHERD_INLINED number update(const Team& team, const scratch& s, int chunk, number old) const {
       selling_equation<number> e;
       VOXHERD_UNROLL
       for (int i = 0; i < selling_directions; ++i) {
         e.weight[i] = weight_.get(team, chunk, i);
-        e.v[i] = lane::min(outside_.get(team, chunk, i),
-                           lane::min(inside_.read(s.value, chunk, 2 * i), inside_.read(s.value, chunk, 2 * i + 1)));
+        e.v[i] = lane::min(outside_.get(team, chunk, i), lane::min(inside_.read(team, s.value, chunk, 2 * i),
+                                                                   inside_.read(team, s.value, chunk, 2 * i + 1)));
       }
       number u = old;
       const auto fresh = old >= unreached;

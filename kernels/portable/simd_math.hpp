@@ -15,6 +15,7 @@ namespace voxherd::lane {
 namespace stdx = std::experimental;
 
 using float_lanes = stdx::native_simd<float>;
+using word_lanes = stdx::rebind_simd_t<std::uint32_t, float_lanes>;
 using int_lanes = stdx::rebind_simd_t<std::int32_t, float_lanes>;
 using double_lanes = stdx::native_simd<double>;
 using long_lanes = stdx::rebind_simd_t<std::int64_t, double_lanes>;
@@ -32,6 +33,24 @@ VOXHERD_INLINED float_lanes select(const float_lanes::mask_type& condition, floa
   return b;
 }
 
+VOXHERD_INLINED word_lanes select(const word_lanes::mask_type& condition, word_lanes a, word_lanes b) {
+  stdx::where(condition, b) = a;
+  return b;
+}
+VOXHERD_INLINED float_lanes select(const word_lanes::mask_type& condition, float_lanes a, float_lanes b) {
+  return std::bit_cast<float_lanes>(select(condition, std::bit_cast<word_lanes>(a), std::bit_cast<word_lanes>(b)));
+}
+
+/// Bit i: whether the condition holds in lane i.
+template <class T, class Abi>
+VOXHERD_INLINED std::uint64_t bits(const stdx::simd_mask<T, Abi>& condition) {
+  constexpr int lanes = static_cast<int>(stdx::simd_mask<T, Abi>::size());
+  if constexpr (lanes == 16 && sizeof(condition) == sizeof(std::uint16_t))
+    return std::bit_cast<std::uint16_t>(condition);
+  std::uint64_t b = 0;
+  for (int i = 0; i < lanes; ++i) b |= std::uint64_t{condition[static_cast<std::size_t>(i)]} << i;
+  return b;
+}
 VOXHERD_INLINED bool any(const float_lanes::mask_type& condition) { return stdx::any_of(condition); }
 
 /// 2^x for x <= 126, relative error 1e-7; 0 below -126. Adding 1.5 * 2^23 leaves round(x) in the low bits.
@@ -93,6 +112,48 @@ VOXHERD_INLINED double_lanes gather(const double* values, const std::int32_t* pl
         _mm256_i32gather_pd(values + step, _mm_loadu_si128(reinterpret_cast<const __m128i*>(places)), 8));
 #endif
   return double_lanes([&](auto i) { return values[places[i] + step]; });
+}
+
+/// values[places[0]], values[places[1]], ...; places below 2^31.
+VOXHERD_INLINED float_lanes gather(const float* values, word_lanes places) {
+#if defined(__AVX512F__)
+  if constexpr (float_lanes::size() == 16)
+    return float_lanes(_mm512_i32gather_ps(std::bit_cast<__m512i>(places), values, 4));
+#elif defined(__AVX2__)
+  if constexpr (float_lanes::size() == 8)
+    return float_lanes(_mm256_i32gather_ps(values, std::bit_cast<__m256i>(places), 4));
+#endif
+  return float_lanes([&](auto i) { return values[places[i]]; });
+}
+VOXHERD_INLINED word_lanes gather(const std::uint32_t* values, word_lanes places) {
+#if defined(__AVX512F__)
+  if constexpr (word_lanes::size() == 16)
+    return std::bit_cast<word_lanes>(_mm512_i32gather_epi32(std::bit_cast<__m512i>(places), values, 4));
+#endif
+  return word_lanes([&](auto i) { return values[places[i]]; });
+}
+
+/// gather() from 32 values, of which the places' lowest five bits choose: two registers, which it permutes.
+VOXHERD_INLINED word_lanes gather_of_32(const std::uint32_t* values, word_lanes places) {
+#if defined(__AVX512F__)
+  if constexpr (word_lanes::size() == 16)
+    return std::bit_cast<word_lanes>(_mm512_permutex2var_epi32(
+        _mm512_loadu_si512(values), std::bit_cast<__m512i>(places), _mm512_loadu_si512(values + 16)));
+#endif
+  return gather(values, places & 31u);
+}
+
+/// gather() from 64 values, of which the places' lowest six bits choose: four registers, which it permutes.
+VOXHERD_INLINED float_lanes gather_of_64(const float* values, word_lanes places) {
+#if defined(__AVX512F__)
+  if constexpr (float_lanes::size() == 16) {
+    const auto at = std::bit_cast<__m512i>(places);
+    const __m512 low = _mm512_permutex2var_ps(_mm512_loadu_ps(values), at, _mm512_loadu_ps(values + 16)),
+                 high = _mm512_permutex2var_ps(_mm512_loadu_ps(values + 32), at, _mm512_loadu_ps(values + 48));
+    return float_lanes(_mm512_mask_blend_ps(_mm512_test_epi32_mask(at, _mm512_set1_epi32(32)), low, high));
+  }
+#endif
+  return gather(values, places & 63u);
 }
 
 /// How many neighbouring values gather_near() can reach; 0: it is gather().
