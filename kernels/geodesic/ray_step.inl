@@ -26,9 +26,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   const number fastest_step = lane::max(metric_step * s.speed, number(rays.step_mm));
   s.fastest_step = lane::select(active_, fastest_step, s.fastest_step);
   if (tracing()) {
-    for (int i = 0; i < lanes; ++i) {
-      if (get(active_, i)) write_point(i, static_cast<std::uint32_t>(get(s.steps, i)));
-    }
+    lane::each_lane(active_, [&](int i) { write_point(i, static_cast<std::uint32_t>(get(s.steps, i))); });
   }
 
   for (int a = 0; a < 3; ++a) {
@@ -57,12 +55,11 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   number stop = 0.0f, FA = s.FA, speed = s.speed;
   if (tracing()) {
     enter_voxels(to, stop, FA, speed, part);
-    for (int i = 0; i < lanes; ++i) {
-      if (!get(active_, i)) continue;
+    lane::each_lane(active_, [&](int i) {
       const std::uint32_t all = account_[i].steps_of_ray();
       if (get(s.steps, i) + 1.0f >= static_cast<float>(all))
         put(stop, i, static_cast<float>(static_cast<int>(stop_reason::length)));
-    }
+    });
   } else {
     stop = find_stops(to, chord, chord_mm, energy, drift);
     enter_voxels(to, stop, FA, speed, part);
@@ -93,12 +90,11 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::step() {
   const mask ended = active_ && !(stop == 0.0f);
   waiting_ = waiting_ || ended;
   active_ = active_ && !ended;
-  if (tracing() || !any(ended)) return;
-  for (int i = 0; i < lanes; ++i) {
-    if (!get(ended, i)) continue;
+  if (tracing()) return;
+  lane::each_lane(ended, [&](int i) {
     account_[i].end_of_ray(static_cast<stop_reason>(static_cast<int>(get(stop, i))),
                            static_cast<std::uint32_t>(get(s.steps, i)));
-  }
+  });
 }
 
 /// Stops that do not depend on the voxels along the step.
@@ -131,18 +127,22 @@ template <class Form>
 VOXHERD_FUNCTION inline void ray_tracer<Form>::enter_voxels(place<number>& to, number& stop, number& FA, number& speed,
                                                             number& part) {
   mask changed = mask(false);
-  for (int a = 0; a < 3; ++a) changed = changed || !(nearest(to, a) == state_.voxel[a]);
+  number entered[3], from[3], until[3];
+  for (int a = 0; a < 3; ++a) {
+    entered[a] = nearest(to, a);
+    from[a] = state_.at.cell[a] + state_.at.rest[a];
+    until[a] = to.cell[a] + to.rest[a];
+    changed = changed || !(entered[a] == state_.voxel[a]);
+  }
   changed = changed && active_ && stop == 0.0f;
-  if (!any(changed)) return;
-  for (int i = 0; i < lanes; ++i) {
-    if (!get(changed, i)) continue;
+  lane::each_lane(changed, [&](int i) {
     float from_index[3], to_index[3];
     int from_voxel[3], to_voxel[3];
     for (int a = 0; a < 3; ++a) {
-      from_index[a] = get(state_.at.cell[a], i) + get(state_.at.rest[a], i);
-      to_index[a] = get(to.cell[a], i) + get(to.rest[a], i);
+      from_index[a] = get(from[a], i);
+      to_index[a] = get(until[a], i);
       from_voxel[a] = static_cast<int>(get(state_.voxel[a], i));
-      to_voxel[a] = static_cast<int>(get(nearest(to, a), i));
+      to_voxel[a] = static_cast<int>(get(entered[a], i));
     }
     walk_voxels(from_index, to_index, from_voxel, to_voxel, [&](const int(&voxel)[3]) {
       const int* size = job_.field.size;
@@ -165,7 +165,7 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::enter_voxels(place<number>& to, n
         put(part, i, cut_at_face(state_.at, voxel, i, to));
       return why == 0;
     });
-  }
+  });
 }
 
 /// While a fibre is traced again: whether the voxel's regions ended its ray when it was scored. They cannot have ended

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/portable/double_math.hpp"
 #include "kernels/portable/lane_math.hpp"
@@ -33,6 +35,11 @@ VOXHERD_FUNCTION inline void put(double& x, int, double value) { x = value; }
 VOXHERD_FUNCTION inline int get(int x, int) { return x; }
 VOXHERD_FUNCTION inline bool get(bool m, int) { return m; }
 VOXHERD_FUNCTION inline void put(bool& m, int, bool value) { m = value; }
+/// Calls work(lane) for each lane in which the condition holds.
+template <class Work>
+VOXHERD_FUNCTION inline void each_lane(bool condition, const Work& work) {
+  if (condition) work(0);
+}
 
 #if !defined(__CUDACC__)
 template <>
@@ -64,6 +71,10 @@ bool get(const stdx::simd_mask<T, Abi>& m, int i) {
 template <class T, class Abi>
 void put(stdx::simd_mask<T, Abi>& m, int i, bool value) {
   m[static_cast<std::size_t>(i)] = value;
+}
+template <class T, class Abi, class Work>
+void each_lane(const stdx::simd_mask<T, Abi>& condition, const Work& work) {
+  for (std::uint64_t left = bits(condition); left != 0; left &= left - 1) work(std::countr_zero(left));
 }
 inline bool any(const double_lanes::mask_type& condition) { return stdx::any_of(condition); }
 #endif
