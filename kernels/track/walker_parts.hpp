@@ -1,7 +1,13 @@
 #pragma once
 
+#if defined(__AVX2__) && !defined(__CUDACC__)
+#include <immintrin.h>
+#endif
+
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include "kernels/portable/draws.hpp"
 #include "kernels/portable/function.hpp"
@@ -41,16 +47,36 @@ class step_words {
 };
 
 #if !defined(__CUDA_ARCH__)
+using word_pairs [[gnu::vector_size(8 * sizeof(std::uint64_t))]] = std::uint64_t;
+
+/// product = a * b for numbers below 2^32; compilers would multiply all 64 bits.
+VOXHERD_INLINED void multiply(const word_pairs& a, const word_pairs& b, word_pairs& product) {
+#if defined(__AVX512F__)
+  product = std::bit_cast<word_pairs>(_mm512_mul_epu32(std::bit_cast<__m512i>(a), std::bit_cast<__m512i>(b)));
+#elif defined(__AVX2__)
+  struct halves {
+    __m256i low, high;
+  };
+  const auto x = std::bit_cast<halves>(a), y = std::bit_cast<halves>(b);
+  const halves both{_mm256_mul_epu32(x.low, y.low), _mm256_mul_epu32(x.high, y.high)};
+  std::memcpy(&product, &both, sizeof product);
+#else
+  product = a * b;
+#endif
+}
+
 /// Philox4x32 with 10 rounds (Salmon 2011), as draw_words(), with a place in each lane.
 inline void step_words::compute(std::uint64_t seed, std::uint64_t item, std::uint64_t place) {
-  using lanes [[gnu::vector_size(count * sizeof(std::uint64_t))]] = std::uint64_t;
-  constexpr std::uint64_t low = 0xffffffff, first_factor = PHILOX_M4x32_0, second_factor = PHILOX_M4x32_1;
+  using lanes = word_pairs;
+  constexpr std::uint64_t low = 0xffffffff;
+  const lanes first_factor = lanes{} + PHILOX_M4x32_0, second_factor = lanes{} + PHILOX_M4x32_1;
   std::uint64_t key[2] = {seed & low, seed >> 32};
   lanes places{};
   for (std::size_t i = 0; i < count; ++i) places[i] = place + i * stride;
   lanes x0 = places & low, x1 = places >> 32, x2 = lanes{} + (item & low), x3 = lanes{} + (item >> 32);
   for (int round = 0; round < 10; ++round) {
-    const lanes p0 = x0 * first_factor, p1 = x2 * second_factor;
+    lanes p0, p1;
+    multiply(x0, first_factor, p0), multiply(x2, second_factor, p1);
     x0 = (p1 >> 32) ^ x1 ^ key[0], x2 = (p0 >> 32) ^ x3 ^ key[1];
     x1 = p1 & low, x3 = p0 & low;
     key[0] = (key[0] + PHILOX_W32_0) & low, key[1] = (key[1] + PHILOX_W32_1) & low;
@@ -74,8 +100,10 @@ VOXHERD_FUNCTION inline std::int32_t nearest_voxel(float position) {
 
 /// A voxel of the samples' image; outside it one that no streamline reaches.
 VOXHERD_INLINED voxel_info look_up(const field_view& field, std::int32_t x, std::int32_t y, std::int32_t z) {
-  const bool in_image = x >= 0 && y >= 0 && z >= 0 && x < field.size[0] && y < field.size[1] && z < field.size[2];
-  if (!in_image) return {-1, 0};
+  const auto is_below = [](std::int32_t i, std::int32_t size) {
+    return static_cast<std::uint32_t>(i) < static_cast<std::uint32_t>(size);
+  };
+  if (!(is_below(x, field.size[0]) && is_below(y, field.size[1]) && is_below(z, field.size[2]))) return {-1, 0};
   const auto row = static_cast<std::size_t>(z) * static_cast<std::size_t>(field.size[1]) + static_cast<std::size_t>(y);
   return field.voxels[row * static_cast<std::size_t>(field.size[0]) + static_cast<std::size_t>(x)];
 }
@@ -131,14 +159,17 @@ VOXHERD_FUNCTION inline int choose_first(const packed_fibre* fibres, const walk_
 /// The fibre that is closest to the direction of travel among those above the threshold.
 VOXHERD_FUNCTION inline packed_fibre choose_closest(const packed_fibre* fibres, const walk_settings& how,
                                                     const direction& travel) {
-  packed_fibre closest = fibres[0];
+  // Without branches, which a CPU could not predict.
+  auto closest = std::bit_cast<std::uint64_t>(fibres[0]);
   std::int32_t largest = -1;
   for (int k = 0; k < how.fibres; ++k) {
     const packed_fibre fibre = fibres[k];
-    const std::int32_t product = dot(fibre.axis(), travel), size = product < 0 ? -product : product;
-    if (fibre.fraction > how.min_fraction && size > largest) closest = fibre, largest = size;
+    const std::int32_t product = dot(fibre.axis(), travel);
+    const std::int32_t size = fibre.fraction > how.min_fraction ? (product < 0 ? -product : product) : -1;
+    closest = size > largest ? std::bit_cast<std::uint64_t>(fibre) : closest;
+    largest = size > largest ? size : largest;
   }
-  return closest;
+  return std::bit_cast<packed_fibre>(closest);
 }
 
 /// The fibre that the next step of a half follows.
