@@ -314,7 +314,7 @@ class walker_among {
   }
 
   /// The mean of a direction and that of a sample one step ahead, if there is one.
-  VOXHERD_FUNCTION direction average_with_next(const direction& next, std::uint32_t word) const {
+  VOXHERD_FUNCTION direction average_with_next(direction next, std::uint32_t word) const {
     float ahead[3] = {position_[0], position_[1], position_[2]};
     move(next, ahead);
     direction there;
@@ -343,9 +343,9 @@ class walker_among {
     if (has_travel_) {
       const std::int32_t product = dot(next, travel_);
       if ((product < 0 ? -product : product) <= how_->min_dot) return false;
-      if (product < 0) next = -next;
-    } else if ((w.v[1] >> 31) != 0) {
-      next = -next;
+      next = next.turned(product < 0);
+    } else {
+      next = next.turned((w.v[1] >> 31) != 0);
     }
     if (how_->averaging != step_mean::none) next = average_with_next(next, w.v[3]);
     if (half_ == 0 && point_ == 0) first_ = next, has_first_ = true;

@@ -35,7 +35,7 @@ class step_words {
 
  private:
 #if !defined(__CUDA_ARCH__)
-  static constexpr std::size_t count = 8;
+  static constexpr std::size_t count = 16;
 
   philox4x32_ctr_t pick(std::size_t i) const { return {{words_[0][i], words_[1][i], words_[2][i], words_[3][i]}}; }
 
@@ -47,6 +47,7 @@ class step_words {
 };
 
 #if !defined(__CUDA_ARCH__)
+using narrow_words [[gnu::vector_size(8 * sizeof(std::uint32_t))]] = std::uint32_t;
 using word_pairs [[gnu::vector_size(8 * sizeof(std::uint64_t))]] = std::uint64_t;
 
 /// product = a * b for numbers below 2^32; compilers would multiply all 64 bits.
@@ -67,24 +68,31 @@ VOXHERD_INLINED void multiply(const word_pairs& a, const word_pairs& b, word_pai
 
 /// Philox4x32 with 10 rounds (Salmon 2011), as draw_words(), with a place in each lane.
 inline void step_words::compute(std::uint64_t seed, std::uint64_t item, std::uint64_t place) {
-  using lanes = word_pairs;
   constexpr std::uint64_t low = 0xffffffff;
-  const lanes first_factor = lanes{} + PHILOX_M4x32_0, second_factor = lanes{} + PHILOX_M4x32_1;
+  constexpr int parts = count / 8;
+  const word_pairs first_factor = word_pairs{} + PHILOX_M4x32_0, second_factor = word_pairs{} + PHILOX_M4x32_1;
   std::uint64_t key[2] = {seed & low, seed >> 32};
-  lanes places{};
-  for (std::size_t i = 0; i < count; ++i) places[i] = place + i * stride;
-  lanes x0 = places & low, x1 = places >> 32, x2 = lanes{} + (item & low), x3 = lanes{} + (item >> 32);
+  word_pairs x[4][parts];
+  for (int n = 0; n < parts; ++n) {
+    word_pairs places{};
+    for (std::size_t i = 0; i < 8; ++i) places[i] = place + (8 * n + i) * stride;
+    x[0][n] = places & low, x[1][n] = places >> 32;
+    x[2][n] = word_pairs{} + (item & low), x[3][n] = word_pairs{} + (item >> 32);
+  }
   for (int round = 0; round < 10; ++round) {
-    lanes p0, p1;
-    multiply(x0, first_factor, p0), multiply(x2, second_factor, p1);
-    x0 = (p1 >> 32) ^ x1 ^ key[0], x2 = (p0 >> 32) ^ x3 ^ key[1];
-    x1 = p1 & low, x3 = p0 & low;
+    for (int n = 0; n < parts; ++n) {
+      word_pairs p0, p1;
+      multiply(x[0][n], first_factor, p0), multiply(x[2][n], second_factor, p1);
+      x[0][n] = (p1 >> 32) ^ x[1][n] ^ key[0], x[2][n] = (p0 >> 32) ^ x[3][n] ^ key[1];
+      x[1][n] = p1 & low, x[3][n] = p0 & low;
+    }
     key[0] = (key[0] + PHILOX_W32_0) & low, key[1] = (key[1] + PHILOX_W32_1) & low;
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    words_[0][i] = static_cast<std::uint32_t>(x0[i]), words_[1][i] = static_cast<std::uint32_t>(x1[i]);
-    words_[2][i] = static_cast<std::uint32_t>(x2[i]), words_[3][i] = static_cast<std::uint32_t>(x3[i]);
-  }
+  for (int k = 0; k < 4; ++k)
+    for (int n = 0; n < parts; ++n) {
+      const auto narrow = __builtin_convertvector(x[k][n], narrow_words);
+      std::memcpy(words_[k] + 8 * n, &narrow, sizeof narrow);
+    }
   item_ = item, first_ = place;
 }
 #endif
@@ -160,13 +168,17 @@ VOXHERD_FUNCTION inline int choose_first(const packed_fibre* fibres, const walk_
 VOXHERD_FUNCTION inline packed_fibre choose_closest(const packed_fibre* fibres, const walk_settings& how,
                                                     const direction& travel) {
   // Without branches, which a CPU could not predict.
-  auto closest = std::bit_cast<std::uint64_t>(fibres[0]);
+  std::uint64_t closest = 0;
   std::int32_t largest = -1;
   for (int k = 0; k < how.fibres; ++k) {
-    const packed_fibre fibre = fibres[k];
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, fibres + k, sizeof bits);
+    if (k == 0) closest = bits;
+    const auto fibre = std::bit_cast<packed_fibre>(bits);
     const std::int32_t product = dot(fibre.axis(), travel);
-    const std::int32_t size = fibre.fraction > how.min_fraction ? (product < 0 ? -product : product) : -1;
-    closest = size > largest ? std::bit_cast<std::uint64_t>(fibre) : closest;
+    const std::int32_t size =
+        (product < 0 ? -product : product) | -static_cast<std::int32_t>(fibre.fraction <= how.min_fraction);
+    closest = size > largest ? bits : closest;
     largest = size > largest ? size : largest;
   }
   return std::bit_cast<packed_fibre>(closest);
