@@ -33,8 +33,11 @@ struct cpu_block_team {
   template <int N>
   struct cell_numbers {
     alignas(64) float numbers[N][block_cells];
-    void put(const cpu_block_team& team, int chunk, int n, number x) { team.store(numbers[n], chunk, x); }
-    number get(const cpu_block_team& team, int chunk, int n) const { return team.load(numbers[n], chunk); }
+    VOXHERD_INLINED void set(int chunk, int n, const words&, number x) { store(numbers[n], chunk, x); }
+    VOXHERD_INLINED void put(const cpu_block_team&, int chunk, int n, number x) { store(numbers[n], chunk, x); }
+    VOXHERD_INLINED number get(const cpu_block_team& team, int chunk, int n) const {
+      return team.load(numbers[n], chunk);
+    }
   };
 
   /// N numbers per cell, in planes of constant memory.
@@ -43,7 +46,7 @@ struct cpu_block_team {
     const float* planes;
     explicit fixed_numbers(const float* first) : planes(first) {}
     void load(const cpu_block_team&, int) const {}
-    number get(const cpu_block_team& team, int chunk, int n) const {
+    VOXHERD_INLINED number get(const cpu_block_team& team, int chunk, int n) const {
       return team.load(planes + n * block_cells, chunk);
     }
   };
@@ -53,16 +56,20 @@ struct cpu_block_team {
     const std::uint32_t* planes;
     explicit fixed_words(const std::uint32_t* first) : planes(first) {}
     void load(const cpu_block_team&, int) const {}
-    words get(const cpu_block_team& team, int chunk, int n) const { return team.load(planes + n * block_cells, chunk); }
+    VOXHERD_INLINED words get(int chunk, int n, const words&) const {
+      return cpu_block_team::load(planes + n * block_cells, chunk);
+    }
   };
 
   /// N indices per cell into the block's values.
   template <int N>
   struct cell_places {
     alignas(64) std::uint32_t places[N][block_cells];
-    void put(const cpu_block_team& team, const float*, int chunk, int n, words x) { team.store(places[n], chunk, x); }
-    number read(const cpu_block_team& team, const float* values, int chunk, int n) const {
-      return lane::gather_of_64(values, team.load(places[n], chunk));
+    VOXHERD_INLINED void set(const float*, int chunk, int n, const words&, words place) {
+      store(places[n], chunk, place);
+    }
+    VOXHERD_INLINED number read(const float* values, int chunk, int n) const {
+      return lane::gather_of_64(values, load(places[n], chunk));
     }
   };
 
@@ -86,22 +93,30 @@ struct cpu_block_team {
     return lane::select(set > 0.5f, number(otherwise), x);
   }
 
-  /// The chunk's cells.
-  words cells(int chunk) const {
-    return words([&](auto l) { return static_cast<std::uint32_t>(chunk * lanes + static_cast<int>(l)); });
+  /// Calls work(cells) once, for all cells of the chunk.
+  template <class Work>
+  VOXHERD_INLINED void each_cell(int chunk, const Work& work) const {
+    work(words([&](auto l) { return static_cast<std::uint32_t>(chunk * lanes + static_cast<int>(l)); }));
   }
 
-  number load(const float* of_block, int chunk) const {
+  VOXHERD_INLINED static number load(const float* of_block, int chunk) {
     return number(of_block + chunk * lanes, lane::stdx::element_aligned);
   }
-  words load(const std::uint32_t* of_block, int chunk) const {
+  VOXHERD_INLINED static words load(const std::uint32_t* of_block, int chunk) {
     return words(of_block + chunk * lanes, lane::stdx::element_aligned);
   }
-  void store(float* of_block, int chunk, number x) const {
+  VOXHERD_INLINED static void store(float* of_block, int chunk, number x) {
     x.copy_to(of_block + chunk * lanes, lane::stdx::element_aligned);
   }
-  void store(std::uint32_t* of_block, int chunk, words x) const {
+  VOXHERD_INLINED static void store(std::uint32_t* of_block, int chunk, words x) {
     x.copy_to(of_block + chunk * lanes, lane::stdx::element_aligned);
+  }
+  /// list[first + plane + cell] of each cell.
+  VOXHERD_INLINED words pick(const std::uint32_t* list, std::size_t first, int plane, const words& cells) const {
+    return words(list + first + plane + cells[0], lane::stdx::element_aligned);
+  }
+  VOXHERD_INLINED number pick(const float* list, std::size_t first, int plane, const words& cells) const {
+    return number(list + first + plane + cells[0], lane::stdx::element_aligned);
   }
   /// Like load(), for data that other teams write.
   number fetch_cells(const float* of_block, int chunk) const { return load(of_block, chunk); }
@@ -109,15 +124,20 @@ struct cpu_block_team {
   T fetch(const T* from) const {
     return std::atomic_ref<T>(*const_cast<T*>(from)).load(std::memory_order_relaxed);
   }
-  /// Values of the neighbours that fulfil a condition, else `otherwise`; base: offset of each block's values.
-  VOXHERD_INLINED number fetch_if(const words::mask_type& condition, const float* values, const std::uint32_t* base,
-                                  words neighbour, words cells, number otherwise) const {
+  /// values[place] or `otherwise`; `spare`: places that are safe to read.
+  VOXHERD_INLINED number fetch_if(const words::mask_type& condition, const float* values, words place, words spare,
+                                  number otherwise) const {
     if (lane::stdx::none_of(condition)) return otherwise;
-    const words safe = lane::select(condition, neighbour, cells);
-    const words block = safe / block_cells;
-    const words first = lane::stdx::all_of(block < 32) ? lane::gather_of_32(base, block) : lane::gather(base, block);
-    const words place = first + safe % block_cells;
-    return lane::select(condition, lane::gather(values, place), otherwise);
+    return lane::select(condition, lane::gather(values, lane::select(condition, place, spare)), otherwise);
+  }
+  /// base[block] of each; base: offsets of the values of the blocks read.
+  VOXHERD_INLINED words find_base(const std::uint32_t* base, words block) const {
+    return lane::stdx::all_of(block < 32) ? lane::gather_of_32(base, block) : lane::gather(base, block);
+  }
+  /// Values of the neighbours in other blocks; `unreached` for those in this block.
+  number fetch_outside(const float* values, const std::uint32_t* base, words neighbour, const words& cells) const {
+    const words place = find_base(base, neighbour / block_cells) + neighbour % block_cells;
+    return fetch_if(neighbour >= block_cells, values, place, base[0] + cells, unreached);
   }
   /// The smaller value of a pair (pair_index()), counting only neighbours within the block.
   number lesser_inside(const float* own, const std::uint32_t* pairs, int chunk) const {

@@ -21,6 +21,7 @@ struct cuda_block_team {
   template <int N>
   struct cell_numbers {
     float numbers[chunks][N];
+    __device__ void set(int chunk, int n, int, float x) { numbers[chunk][n] = x; }
     __device__ void put(const cuda_block_team&, int chunk, int n, float x) { numbers[chunk][n] = x; }
     __device__ float get(const cuda_block_team&, int chunk, int n) const { return numbers[chunk][n]; }
   };
@@ -46,18 +47,18 @@ struct cuda_block_team {
 #pragma unroll
       for (int n = 0; n < N; ++n) words[chunk][n] = __ldg(planes + n * block_cells + chunk * lanes + team.lane);
     }
-    __device__ std::uint32_t get(const cuda_block_team&, int chunk, int n) const { return words[chunk][n]; }
+    __device__ std::uint32_t get(int chunk, int n, int) const { return words[chunk][n]; }
   };
 
   /// Two addresses per register, as addresses in shared memory have 16 bits; set in increasing order.
   template <int N>
   struct cell_places {
     std::uint32_t packed[chunks][(N + 1) / 2];
-    __device__ void put(const cuda_block_team&, const float* values, int chunk, int n, std::uint32_t place) {
+    __device__ void set(const float* values, int chunk, int n, int, int place) {
       const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(values + place));
       packed[chunk][n / 2] = n % 2 == 0 ? address : packed[chunk][n / 2] | address << 16;
     }
-    __device__ float read(const cuda_block_team&, const float*, int chunk, int n) const {
+    __device__ float read(const float*, int chunk, int n) const {
       const std::uint32_t address = n % 2 == 0 ? packed[chunk][n / 2] & 0xffff : packed[chunk][n / 2] >> 16;
       float value;
       asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address) : "memory");
@@ -81,12 +82,12 @@ struct cuda_block_team {
     return fminf(a < block_cells ? own[a] : unreached, b < block_cells ? own[b] : unreached);
   }
 
-  __device__ std::uint32_t cells(int chunk) const { return static_cast<std::uint32_t>(chunk * lanes + lane); }
+  template <class Work>
+  __device__ void each_cell(int chunk, const Work& work) const {
+    work(chunk * lanes + lane);
+  }
 
   __device__ float load(const float* of_block, int chunk) const { return of_block[chunk * lanes + lane]; }
-  __device__ std::uint32_t load(const std::uint32_t* of_block, int chunk) const {
-    return of_block[chunk * lanes + lane];
-  }
   __device__ void store(float* of_block, int chunk, float x) const { of_block[chunk * lanes + lane] = x; }
   __device__ float fetch_cells(const float* of_block, int chunk) const {
     return __ldcg(of_block + chunk * lanes + lane);
@@ -95,13 +96,23 @@ struct cuda_block_team {
   __device__ T fetch(const T* from) const {
     return __ldcg(from);
   }
-  /// The value of a neighbour that fulfils a condition, else `otherwise`; base: offset of each block's values. Without
-  /// a branch, so that several loads can be in flight: it reads the cell's own value.
-  __device__ float fetch_if(bool condition, const float* values, const std::uint32_t* base, std::uint32_t neighbour,
-                            std::uint32_t cell, float otherwise) const {
-    const std::uint32_t place = base[neighbour / block_cells] + neighbour % block_cells;
-    const float value = __ldcg(values + (condition ? place : base[0] + cell));
+  /// values[place] or `otherwise`, without a branch so that several loads can be in flight; `spare` is an index that is
+  /// safe to read.
+  __device__ float fetch_if(bool condition, const float* values, std::uint32_t place, std::uint32_t spare,
+                            float otherwise) const {
+    const float value = __ldcg(values + (condition ? place : spare));
     return condition ? value : otherwise;
+  }
+  /// base[number]; base: offset of the values of each block read.
+  __device__ std::uint32_t find_base(const std::uint32_t* base, std::uint32_t number) const { return base[number]; }
+  /// The value of a neighbour in another block.
+  __device__ float fetch_outside(const float* values, const std::uint32_t* base, std::uint32_t neighbour, int) const {
+    return fetch(values + base[neighbour / block_cells] + neighbour % block_cells);
+  }
+  /// list[first + plane + cell].
+  template <class T>
+  __device__ T pick(const T* list, std::size_t first, int plane, int cell) const {
+    return list[first + static_cast<unsigned>(plane + cell)];
   }
   __device__ void put(std::uint32_t* to, std::uint32_t x) const { __stcg(to, x); }
   /// *to = min(*to, x), both at least 0, where integers have the same order. Returns the previous value.

@@ -59,7 +59,6 @@ template <class Team>
 class face_net {
  public:
   using number = typename Team::number;
-  using words = typename Team::words;
 
   VOXHERD_FUNCTION face_net(const graph_view& graph, std::uint32_t block) : graph_(graph), net_(graph.net_of[block]) {}
 
@@ -67,19 +66,19 @@ class face_net {
 
   /// Loads values of other blocks, which stay fixed.
   VOXHERD_FUNCTION void load(const Team& team, int chunk, const float* values, const std::uint32_t* base) {
-    number least = unreached;
-    VOXHERD_UNROLL_BY(1)
-    for (int d = 0; d < 3; ++d) {
-      const words pair = team.load(graph_.net_pair + first() + d * block_cells, chunk);
-      const number cost = team.load(graph_.net_cost + first() + d * block_cells, chunk);
-      for (int side = 0; side < 2; ++side) {
-        const words neighbour = pair_index(pair, side);
-        least = lane::min(
-            least,
-            team.fetch_if(neighbour >= block_cells, values, base, neighbour, team.cells(chunk), unreached) + cost);
-      }
-    }
-    outside_.put(team, chunk, 0, least);
+    team.each_cell(chunk, [&](auto cell) {
+      number least = unreached;
+      VOXHERD_UNROLL_BY(1)
+      for (int d = 0; d < 3; ++d)
+        for (int side = 0; side < 2; ++side) {
+          const auto pair = team.pick(graph_.net_pair, first(), d * block_cells, cell);
+          const auto neighbour = pair_index(pair, side);
+          if (!lane::any(neighbour >= block_cells)) continue;
+          least = lane::min(least, team.fetch_outside(values, base, neighbour, cell) +
+                                       team.pick(graph_.net_cost, first(), d * block_cells, cell));
+        }
+      outside_.set(chunk, 0, cell, least);
+    });
   }
 
   VOXHERD_FUNCTION number lowered(const Team& team, const float* own, int chunk, number u) const {

@@ -44,22 +44,27 @@ struct second_order_scheme {
       VOXHERD_UNROLL
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
         this->load_chunk(team, s, chunk, others, own);
-        const words cells = team.cells(chunk), chosen = team.load(choices_, chunk);
-        fixed_.put(team, chunk, 0, lane::select((chosen & choice::fixed) != 0, number(1.0f), number(0.0f)));
-        // A neighbour within the block is given by its index, one elsewhere by its value, and a missing one by a huge
-        // value.
-        VOXHERD_UNROLL
-        for (int m = 0; m < 2 * selling_directions; ++m) {
-          const words c = chosen >> (choice::width * (m / 2)) & choice::bits;
-          const auto is = (c & (m % 2 == 0 ? choice::used : choice::second)) != 0;
-          const words pair = pairs_.get(team, chunk, m % 2 * first_pairs + m / 2);
-          const words neighbour = lane::select((c & choice::backward) != 0, pair_index(pair, 1), pair_index(pair, 0));
-          const auto inside = is && neighbour < block_cells;
-          outside_.put(team, chunk, m,
-                       team.fetch_if(is && !inside, others, s.base, neighbour, cells,
-                                     lane::select(inside, number(-1.0f), number(unreached))));
-          inside_.put(team, s.value, chunk, m, lane::select(inside, neighbour, cells));
-        }
+        team.each_cell(chunk, [&](auto cell) VOXHERD_INLINED_LAMBDA {
+          const words chosen = team.pick(choices_, 0, 0, cell);
+          fixed_.set(chunk, 0, cell, VOXHERD_SELECT((chosen & choice::fixed) != 0, number(1.0f), number(0.0f)));
+          // A neighbour within the block is given by its index, one elsewhere by its value, and a missing one by a huge
+          // value.
+          VOXHERD_UNROLL
+          for (int m = 0; m < 2 * selling_directions; ++m) {
+            const words c = chosen >> (choice::width * (m / 2)) & choice::bits;
+            const auto is = (c & (m % 2 == 0 ? choice::used : choice::second)) != 0;
+            const words pair = pairs_.get(chunk, m % 2 * first_pairs + m / 2, cell);
+            const words neighbour =
+                VOXHERD_SELECT((c & choice::backward) == 0, pair_index(pair, 0), pair_index(pair, 1));
+            const auto inside = is && neighbour < block_cells;
+            outside_.set(chunk, m, cell,
+                         team.fetch_if(is && !inside, others,
+                                       team.find_base(s.base, neighbour / block_cells) + neighbour % block_cells,
+                                       s.base[0] + static_cast<words>(cell),
+                                       VOXHERD_SELECT(inside, number(-1.0f), number(unreached))));
+            inside_.set(s.value, chunk, m, cell, VOXHERD_SELECT(inside, static_cast<decltype(cell)>(neighbour), cell));
+          }
+        });
       }
     }
 
@@ -84,7 +89,7 @@ struct second_order_scheme {
    private:
     VOXHERD_FUNCTION number neighbour(const Team& team, const scratch& s, int chunk, int m) const {
       const number outside = outside_.get(team, chunk, m);
-      return lane::select(outside < 0.0f, inside_.read(team, s.value, chunk, m), outside);
+      return lane::select(outside < 0.0f, inside_.read(s.value, chunk, m), outside);
     }
 
     std::uint32_t block_;

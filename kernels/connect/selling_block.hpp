@@ -30,26 +30,31 @@ struct selling_scheme {
       VOXHERD_UNROLL
       for (int chunk = 0; chunk < Team::chunks; ++chunk) {
         this->load_chunk(team, s, chunk, others, own);
-        const words cells = team.cells(chunk);
-        // All loads before the first use, so that they overlap.
-        number outside[first_pairs][2];
-        VOXHERD_UNROLL
-        for (int i = 0; i < first_pairs; ++i) {
+        team.each_cell(chunk, [&](auto cell) VOXHERD_INLINED_LAMBDA {
+          // All loads before the first use, so that they overlap.
+          number outside[first_pairs][2];
           VOXHERD_UNROLL
-          for (int side = 0; side < 2; ++side) {
-            const words neighbour = pair_index(pairs_.get(team, chunk, i), side);
-            outside[i][side] = team.fetch_if(neighbour >= block_cells, others, s.base, neighbour, cells, unreached);
+          for (int i = 0; i < first_pairs; ++i) {
+            VOXHERD_UNROLL
+            for (int side = 0; side < 2; ++side) {
+              const words neighbour = pair_index(pairs_.get(chunk, i, cell), side);
+              outside[i][side] =
+                  team.fetch_if(neighbour >= block_cells, others,
+                                team.find_base(s.base, neighbour / block_cells) + neighbour % block_cells,
+                                s.base[0] + static_cast<words>(cell), unreached);
+            }
           }
-        }
-        VOXHERD_UNROLL
-        for (int i = 0; i < first_pairs; ++i) {
-          outside_.put(team, chunk, i, lane::min(outside[i][0], outside[i][1]));
           VOXHERD_UNROLL
-          for (int side = 0; side < 2; ++side) {
-            const words neighbour = pair_index(pairs_.get(team, chunk, i), side);
-            inside_.put(team, s.value, chunk, 2 * i + side, lane::select(neighbour < block_cells, neighbour, cells));
+          for (int i = 0; i < first_pairs; ++i) {
+            outside_.set(chunk, i, cell, lane::min(outside[i][0], outside[i][1]));
+            VOXHERD_UNROLL
+            for (int side = 0; side < 2; ++side) {
+              const words neighbour = pair_index(pairs_.get(chunk, i, cell), side);
+              inside_.set(s.value, chunk, 2 * i + side, cell,
+                          VOXHERD_SELECT(neighbour < block_cells, static_cast<decltype(cell)>(neighbour), cell));
+            }
           }
-        }
+        });
       }
     }
 
@@ -58,8 +63,8 @@ struct selling_scheme {
       VOXHERD_UNROLL
       for (int i = 0; i < selling_directions; ++i) {
         e.weight[i] = weight_.get(team, chunk, i);
-        e.v[i] = lane::min(outside_.get(team, chunk, i), lane::min(inside_.read(team, s.value, chunk, 2 * i),
-                                                                   inside_.read(team, s.value, chunk, 2 * i + 1)));
+        e.v[i] = lane::min(outside_.get(team, chunk, i),
+                           lane::min(inside_.read(s.value, chunk, 2 * i), inside_.read(s.value, chunk, 2 * i + 1)));
       }
       number u = old;
       const auto fresh = old >= unreached;

@@ -127,22 +127,16 @@ template <class Form>
 VOXHERD_FUNCTION inline void ray_tracer<Form>::enter_voxels(place<number>& to, number& stop, number& FA, number& speed,
                                                             number& part) {
   mask changed = mask(false);
-  number entered[3], from[3], until[3];
-  for (int a = 0; a < 3; ++a) {
-    entered[a] = nearest(to, a);
-    from[a] = state_.at.cell[a] + state_.at.rest[a];
-    until[a] = to.cell[a] + to.rest[a];
-    changed = changed || !(entered[a] == state_.voxel[a]);
-  }
+  for (int a = 0; a < 3; ++a) changed = changed || !(nearest(to, a) == state_.voxel[a]);
   changed = changed && active_ && stop == 0.0f;
   lane::each_lane(changed, [&](int i) {
     float from_index[3], to_index[3];
     int from_voxel[3], to_voxel[3];
     for (int a = 0; a < 3; ++a) {
-      from_index[a] = get(from[a], i);
-      to_index[a] = get(until[a], i);
+      from_index[a] = get(state_.at.cell[a], i) + get(state_.at.rest[a], i);
+      to_index[a] = get(to.cell[a], i) + get(to.rest[a], i);
       from_voxel[a] = static_cast<int>(get(state_.voxel[a], i));
-      to_voxel[a] = static_cast<int>(get(entered[a], i));
+      to_voxel[a] = static_cast<int>(get(nearest(to, a), i));
     }
     walk_voxels(from_index, to_index, from_voxel, to_voxel, [&](const int(&voxel)[3]) {
       const int* size = job_.field.size;

@@ -74,7 +74,6 @@ VOXHERD_FUNCTION inline float round(float x) { return rintf(x); }
 VOXHERD_FUNCTION inline float max(float a, float b) { return a > b ? a : b; }
 VOXHERD_FUNCTION inline float min(float a, float b) { return a < b ? a : b; }
 VOXHERD_FUNCTION inline float select(bool condition, float a, float b) { return condition ? a : b; }
-VOXHERD_FUNCTION inline unsigned select(bool condition, unsigned a, unsigned b) { return condition ? a : b; }
 /// Whether the condition holds in any lane; used to skip work that no lane needs.
 VOXHERD_FUNCTION inline bool any(bool condition) { return condition; }
 

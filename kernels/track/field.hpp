@@ -103,11 +103,6 @@ struct sparse_rows {
 struct direction {
   std::int32_t x = 0, y = 0, z = 0;
   VOXHERD_FUNCTION direction operator-() const { return {-x, -y, -z}; }
-  /// This direction or its opposite, without a branch.
-  VOXHERD_FUNCTION direction turned(bool back) const {
-    const std::int32_t flip = back ? -1 : 0;
-    return {(x ^ flip) - flip, (y ^ flip) - flip, (z ^ flip) - flip};
-  }
   VOXHERD_FUNCTION bool is_zero() const { return x == 0 && y == 0 && z == 0; }
 };
 

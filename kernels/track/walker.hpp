@@ -343,9 +343,9 @@ class walker_among {
     if (has_travel_) {
       const std::int32_t product = dot(next, travel_);
       if ((product < 0 ? -product : product) <= how_->min_dot) return false;
-      next = next.turned(product < 0);
-    } else {
-      next = next.turned((w.v[1] >> 31) != 0);
+      if (product < 0) next = -next;
+    } else if ((w.v[1] >> 31) != 0) {
+      next = -next;
     }
     if (how_->averaging != step_mean::none) next = average_with_next(next, w.v[3]);
     if (half_ == 0 && point_ == 0) first_ = next, has_first_ = true;

@@ -108,10 +108,8 @@ VOXHERD_FUNCTION inline std::int32_t nearest_voxel(float position) {
 
 /// A voxel of the samples' image; outside it one that no streamline reaches.
 VOXHERD_INLINED voxel_info look_up(const field_view& field, std::int32_t x, std::int32_t y, std::int32_t z) {
-  const auto is_below = [](std::int32_t i, std::int32_t size) {
-    return static_cast<std::uint32_t>(i) < static_cast<std::uint32_t>(size);
-  };
-  if (!(is_below(x, field.size[0]) && is_below(y, field.size[1]) && is_below(z, field.size[2]))) return {-1, 0};
+  const bool in_image = x >= 0 && y >= 0 && z >= 0 && x < field.size[0] && y < field.size[1] && z < field.size[2];
+  if (!in_image) return {-1, 0};
   const auto row = static_cast<std::size_t>(z) * static_cast<std::size_t>(field.size[1]) + static_cast<std::size_t>(y);
   return field.voxels[row * static_cast<std::size_t>(field.size[0]) + static_cast<std::size_t>(x)];
 }
@@ -167,6 +165,16 @@ VOXHERD_FUNCTION inline int choose_first(const packed_fibre* fibres, const walk_
 /// The fibre that is closest to the direction of travel among those above the threshold.
 VOXHERD_FUNCTION inline packed_fibre choose_closest(const packed_fibre* fibres, const walk_settings& how,
                                                     const direction& travel) {
+#if defined(__CUDA_ARCH__)
+  packed_fibre closest = fibres[0];
+  std::int32_t largest = -1;
+  for (int k = 0; k < how.fibres; ++k) {
+    const packed_fibre fibre = fibres[k];
+    const std::int32_t product = dot(fibre.axis(), travel), size = product < 0 ? -product : product;
+    if (fibre.fraction > how.min_fraction && size > largest) closest = fibre, largest = size;
+  }
+  return closest;
+#else
   // Without branches, which a CPU could not predict.
   std::uint64_t closest = 0;
   std::int32_t largest = -1;
@@ -182,6 +190,7 @@ VOXHERD_FUNCTION inline packed_fibre choose_closest(const packed_fibre* fibres, 
     largest = size > largest ? size : largest;
   }
   return std::bit_cast<packed_fibre>(closest);
+#endif
 }
 
 /// The fibre that the next step of a half follows.
