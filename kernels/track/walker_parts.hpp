@@ -52,9 +52,9 @@ using word_pairs [[gnu::vector_size(8 * sizeof(std::uint64_t))]] = std::uint64_t
 
 /// product = a * b for numbers below 2^32; compilers would multiply all 64 bits.
 VOXHERD_INLINED void multiply(const word_pairs& a, const word_pairs& b, word_pairs& product) {
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && !defined(__CUDACC__)
   product = std::bit_cast<word_pairs>(_mm512_mul_epu32(std::bit_cast<__m512i>(a), std::bit_cast<__m512i>(b)));
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) && !defined(__CUDACC__)
   struct halves {
     __m256i low, high;
   };
