@@ -47,52 +47,56 @@ class step_words {
 };
 
 #if !defined(__CUDA_ARCH__)
-using narrow_words [[gnu::vector_size(8 * sizeof(std::uint32_t))]] = std::uint32_t;
-using word_pairs [[gnu::vector_size(8 * sizeof(std::uint64_t))]] = std::uint64_t;
-
-/// product = a * b for numbers below 2^32; compilers would multiply all 64 bits.
-VOXHERD_INLINED void multiply(const word_pairs& a, const word_pairs& b, word_pairs& product) {
 #if defined(__AVX512F__) && !defined(__CUDACC__)
-  product = std::bit_cast<word_pairs>(_mm512_mul_epu32(std::bit_cast<__m512i>(a), std::bit_cast<__m512i>(b)));
+inline constexpr std::size_t words_at_once = 8;
 #elif defined(__AVX2__) && !defined(__CUDACC__)
-  struct halves {
-    __m256i low, high;
-  };
-  const auto x = std::bit_cast<halves>(a), y = std::bit_cast<halves>(b);
-  const halves both{_mm256_mul_epu32(x.low, y.low), _mm256_mul_epu32(x.high, y.high)};
-  std::memcpy(&product, &both, sizeof product);
+inline constexpr std::size_t words_at_once = 4;
 #else
-  product = a * b;
+inline constexpr std::size_t words_at_once = 2;
+#endif
+using narrow_words [[gnu::vector_size(words_at_once * sizeof(std::uint32_t))]] = std::uint32_t;
+using wide_words [[gnu::vector_size(words_at_once * sizeof(std::uint64_t))]] = std::uint64_t;
+
+/// a * b for numbers below 2^32; compilers would multiply all 64 bits.
+VOXHERD_INLINED wide_words multiply(wide_words a, wide_words b) {
+#if defined(__AVX512F__) && !defined(__CUDACC__)
+  return std::bit_cast<wide_words>(_mm512_mul_epu32(std::bit_cast<__m512i>(a), std::bit_cast<__m512i>(b)));
+#elif defined(__AVX2__) && !defined(__CUDACC__)
+  return std::bit_cast<wide_words>(_mm256_mul_epu32(std::bit_cast<__m256i>(a), std::bit_cast<__m256i>(b)));
+#else
+  return a * b;
 #endif
 }
 
-/// Philox4x32 with 10 rounds (Salmon 2011), as draw_words(), with a place in each lane.
+/// Philox4x32 with 10 rounds (Salmon 2011), as draw_words(), with a place in each lane. Two registers of places in
+/// turns, because a product is waited for.
 inline void step_words::compute(std::uint64_t seed, std::uint64_t item, std::uint64_t place) {
   constexpr std::uint64_t low = 0xffffffff;
-  constexpr int parts = count / 8;
-  const word_pairs first_factor = word_pairs{} + PHILOX_M4x32_0, second_factor = word_pairs{} + PHILOX_M4x32_1;
-  std::uint64_t key[2] = {seed & low, seed >> 32};
-  word_pairs x[4][parts];
-  for (int n = 0; n < parts; ++n) {
-    word_pairs places{};
-    for (std::size_t i = 0; i < 8; ++i) places[i] = place + (8 * n + i) * stride;
-    x[0][n] = places & low, x[1][n] = places >> 32;
-    x[2][n] = word_pairs{} + (item & low), x[3][n] = word_pairs{} + (item >> 32);
-  }
-  for (int round = 0; round < 10; ++round) {
-    for (int n = 0; n < parts; ++n) {
-      word_pairs p0, p1;
-      multiply(x[0][n], first_factor, p0), multiply(x[2][n], second_factor, p1);
-      x[0][n] = (p1 >> 32) ^ x[1][n] ^ key[0], x[2][n] = (p0 >> 32) ^ x[3][n] ^ key[1];
-      x[1][n] = p1 & low, x[3][n] = p0 & low;
+  constexpr int parts = 2;
+  const wide_words first_factor = wide_words{} + PHILOX_M4x32_0, second_factor = wide_words{} + PHILOX_M4x32_1;
+  for (std::size_t first = 0; first < count; first += parts * words_at_once) {
+    std::uint64_t key[2] = {seed & low, seed >> 32};
+    wide_words x[4][parts];
+    for (std::size_t n = 0; n < parts; ++n) {
+      wide_words places{};
+      for (std::size_t i = 0; i < words_at_once; ++i) places[i] = place + (first + n * words_at_once + i) * stride;
+      x[0][n] = places & low, x[1][n] = places >> 32;
+      x[2][n] = wide_words{} + (item & low), x[3][n] = wide_words{} + (item >> 32);
     }
-    key[0] = (key[0] + PHILOX_W32_0) & low, key[1] = (key[1] + PHILOX_W32_1) & low;
-  }
-  for (int k = 0; k < 4; ++k)
-    for (int n = 0; n < parts; ++n) {
-      const auto narrow = __builtin_convertvector(x[k][n], narrow_words);
-      std::memcpy(words_[k] + 8 * n, &narrow, sizeof narrow);
+    for (int round = 0; round < 10; ++round) {
+      for (int n = 0; n < parts; ++n) {
+        const wide_words p0 = multiply(x[0][n], first_factor), p1 = multiply(x[2][n], second_factor);
+        x[0][n] = (p1 >> 32) ^ x[1][n] ^ key[0], x[2][n] = (p0 >> 32) ^ x[3][n] ^ key[1];
+        x[1][n] = p1 & low, x[3][n] = p0 & low;
+      }
+      key[0] = (key[0] + PHILOX_W32_0) & low, key[1] = (key[1] + PHILOX_W32_1) & low;
     }
+    for (int k = 0; k < 4; ++k)
+      for (std::size_t n = 0; n < parts; ++n) {
+        const auto narrow = __builtin_convertvector(x[k][n], narrow_words);
+        std::memcpy(words_[k] + first + n * words_at_once, &narrow, sizeof narrow);
+      }
+  }
   item_ = item, first_ = place;
 }
 #endif
