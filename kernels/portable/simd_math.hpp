@@ -130,6 +130,10 @@ VOXHERD_INLINED word_lanes gather(const std::uint32_t* values, word_lanes places
 #if defined(__AVX512F__)
   if constexpr (word_lanes::size() == 16)
     return std::bit_cast<word_lanes>(_mm512_i32gather_epi32(std::bit_cast<__m512i>(places), values, 4));
+#elif defined(__AVX2__)
+  if constexpr (word_lanes::size() == 8)
+    return std::bit_cast<word_lanes>(
+        _mm256_i32gather_epi32(reinterpret_cast<const int*>(values), std::bit_cast<__m256i>(places), 4));
 #endif
   return word_lanes([&](auto i) { return values[places[i]]; });
 }
