@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -124,8 +123,8 @@ struct cpu_block_team {
   T fetch(const T* from) const {
     return std::atomic_ref<T>(*const_cast<T*>(from)).load(std::memory_order_relaxed);
   }
-  /// values[place] or `otherwise`; `spare`: places that are safe to read. Only with --in-place do other teams write
-  /// them meanwhile, each number whole.
+  /// values[place] or `otherwise`; `spare`: places that are safe to read. With --in-place other teams may write the
+  /// values meanwhile; each number is written whole.
   VOXHERD_INLINED number fetch_if(const words::mask_type& condition, const float* values, words place, words spare,
                                   number otherwise) const {
     if (lane::stdx::none_of(condition)) return otherwise;

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/geodesic/scalar_reader.hpp"
@@ -28,7 +29,7 @@ using octet [[gnu::vector_size(32)]] = float;
 template <class Part>
 VOXHERD_INLINED auto joined(Part low, Part high) {
 #if defined(__AVX512DQ__)
-  // GCC would move both parts, which takes the only unit that moves values across a register.
+  // GCC would shuffle both parts; CPUs by Intel have one unit that shuffles 512 bits.
   if constexpr (sizeof(Part) == 32)
     return std::bit_cast<quads>(
         _mm512_insertf32x8(_mm512_castps256_ps512(std::bit_cast<__m256>(low)), std::bit_cast<__m256>(high), 1));

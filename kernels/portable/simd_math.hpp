@@ -51,6 +51,7 @@ VOXHERD_INLINED std::uint64_t bits(const stdx::simd_mask<T, Abi>& condition) {
   for (int i = 0; i < lanes; ++i) b |= std::uint64_t{condition[static_cast<std::size_t>(i)]} << i;
   return b;
 }
+
 VOXHERD_INLINED bool any(const word_lanes::mask_type& condition) { return stdx::any_of(condition); }
 VOXHERD_INLINED bool any(const float_lanes::mask_type& condition) { return stdx::any_of(condition); }
 
