@@ -15,6 +15,8 @@
 #include <optional>
 #include <sstream>
 
+#include "core/plain_text.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -169,10 +171,8 @@ std::string read_config_text(const std::string& path) {
   if (found.st_size > max_bytes)
     option::refuse(fmt::format("--config {}: is {} bytes long, expected a text file of options (at most {})", path,
                                found.st_size, max_bytes));
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (text.find('\0') != std::string::npos)
-    option::refuse(fmt::format("--config {}: contains binary data, expected a text file of options", path));
-  return text;
+  return plain_text({std::istreambuf_iterator<char>(file), {}}, "--config " + path, "a text file of options",
+                    exit_status::usage);
 }
 
 /// A configuration that belongs to the program: NAME in its installation or source tree, wherever that is now; "" if

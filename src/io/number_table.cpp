@@ -3,17 +3,21 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <string_view>
 
 #include "core/failure.hpp"
+#include "core/plain_text.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/text_file.hpp"
 
 namespace voxherd {
 
 namespace {
 
 constexpr std::uint64_t largest_file_bytes = std::uint64_t{16} << 20;
+constexpr std::string_view blanks = " \t\v\f", blanks_and_commas = " \t\v\f,";
 
 struct place {
   const std::string& name;
@@ -31,9 +35,8 @@ std::string quoted(std::string_view token) {
   return fmt::format("\"{}\"", printable(std::string(token.substr(0, longest))));
 }
 
-/// Removes the byte order mark and replaces no-break spaces (U+00A0, inserted by word processors) with spaces.
-std::string plain_text(std::string text) {
-  if (text.rfind("\xef\xbb\xbf", 0) == 0) text.erase(0, 3);
+/// Replaces no-break spaces (U+00A0, inserted by word processors) with spaces.
+std::string without_no_break_spaces(std::string text) {
   for (std::size_t at = text.find("\xc2\xa0"); at != std::string::npos; at = text.find("\xc2\xa0", at)) {
     text[at] = text[at + 1] = ' ';
   }
@@ -74,7 +77,7 @@ double parse_number(std::string_view token, const place& where) {
 }
 
 void parse_line(std::string_view line, const place& where, std::vector<double>& values) {
-  const auto words = split(line, " \t\v\f\r");
+  const auto words = split(line, blanks);
   for (std::string_view word : words) {
     if (words.size() > 1 && has_decimal_comma(word)) where.refuse(quoted(word), "a decimal point, not a comma");
     if (word.find(",,") != std::string_view::npos) where.refuse("an empty value between commas", "a number");
@@ -82,43 +85,53 @@ void parse_line(std::string_view line, const place& where, std::vector<double>& 
   }
 }
 
+/// Whether a line holds names instead of numbers. "1.2x" is a number with an error, "index" and "nano" are names.
 bool begins_with_a_name(std::string_view line) {
-  const auto words = split(line, " \t\v\f\r,");
+  const auto words = split(line, blanks_and_commas);
   if (words.empty()) return false;
+  const std::string_view first = words[0];
   double value = 0;
-  return std::from_chars(words[0].data(), words[0].data() + words[0].size(), value).ec != std::errc{};
+  const auto [end, code] = std::from_chars(first.data(), first.data() + first.size(), value);
+  if (code != std::errc{}) return true;
+  return std::isalpha(static_cast<unsigned char>(first[0])) != 0 && end != first.data() + first.size();
 }
 
-std::string read_text(const std::string& path) {
-  const input_file file(path);
-  if (file.size() > largest_file_bytes) {
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: is {} bytes long, expected a text file of numbers (at most {})", file.name(),
-                              file.size(), largest_file_bytes));
+std::string_view trimmed(std::string_view name) {
+  constexpr std::string_view margin = " \t\v\f\"'";
+  const std::size_t first = name.find_first_not_of(margin);
+  return first == name.npos ? "" : name.substr(first, name.find_last_not_of(margin) - first + 1);
+}
+
+/// The names of a header line, separated by tabs, else by commas, else by blanks. A column without a name, such as the
+/// index that pandas writes, has the name "". A mark of comments (#, %) before the names is no name.
+std::vector<std::string> split_names(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" #%");
+  if (line.starts_with('#') || line.starts_with('%')) line.remove_prefix(std::min(first, line.size()));
+  std::vector<std::string> names;
+  const char separator = line.find('\t') != line.npos ? '\t' : ',';
+  if (line.find(separator) == line.npos) {
+    for (const std::string_view name : split(line, " ")) names.emplace_back(trimmed(name));
+    return names;
   }
-  std::string text(file.size(), '\0');
-  file.read(0, text.data(), text.size());
-  if (text.find('\0') != std::string::npos) {
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: contains binary data, expected a text file of numbers", file.name()));
+  for (std::size_t at = 0; at <= line.size();) {
+    const std::size_t end = std::min(line.find(separator, at), line.size());
+    names.emplace_back(trimmed(line.substr(at, end - at)));
+    at = end + 1;
   }
-  return text;
+  return names;
 }
 
 }  // namespace
 
 number_table read_number_table(const std::string& path, header_line header) {
-  const std::string text = plain_text(read_text(path));
+  const std::string text = without_no_break_spaces(read_text_file(path, "a text file of numbers", largest_file_bytes));
   number_table table;
   table.name = printable(path);
   std::size_t line_number = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    // Classic Mac OS files end lines with CR only.
-    const std::size_t end = std::min(text.find_first_of("\r\n", at), text.size());
-    const std::string_view line(text.data() + at, end - at);
-    at = end + (text.compare(end, 2, "\r\n") == 0 ? 2 : 1);
+  for (const std::string& line : split_lines(text)) {
     const place where{table.name, ++line_number};
     if (header == header_line::allowed && table.rows == 0 && begins_with_a_name(line)) {
+      table.column_names = split_names(line);
       header = header_line::none;
       continue;
     }

@@ -10,6 +10,9 @@ namespace voxherd {
 struct number_table {
   std::string name;  ///< the path, printable
   std::size_t rows = 0, columns = 0;
+  /// Of a header line, in its order, without quotes; empty without such a line. Not compared with `columns`: a comment
+  /// before the numbers is also a line of names.
+  std::vector<std::string> column_names;
   std::vector<double> values;         ///< row-major; may contain NaN and infinity
   std::vector<std::size_t> row_line;  ///< counted from 1
 
@@ -18,8 +21,8 @@ struct number_table {
 
 enum class header_line { none, allowed };
 
-/// Reads numbers separated by white space, commas or both. Skips blank lines, CRLF, a byte order mark and, if `header`
-/// allows it, a first line that does not begin with a number (column names). Independent of the locale. Throws failure
+/// Reads numbers separated by white space, commas or both. Skips blank lines and, if `header` allows it, reads a first
+/// line that does not begin with a number as column names. Independent of the locale. Throws failure
 /// (missing_input, bad_data) that names the file, the line, what was found and what was expected.
 number_table read_number_table(const std::string& path, header_line header = header_line::none);
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <string_view>
 
 #include "core/failure.hpp"
 #include "kernels/perfusion/settings.hpp"
 #include "mpi/result/result_reader.hpp"
+#include "src/io/text_file.hpp"
 #include "src/phantom/score.hpp"
 #include "src/show/analysis_views.hpp"
 
@@ -242,10 +242,8 @@ perfusion_field read_perfusion_folder(const std::string& folder) {
 std::vector<std::string> region_names(const std::string& path, std::size_t count) {
   std::vector<std::string> names;
   for (std::size_t i = 1; i <= count; ++i) names.push_back(fmt::format("region {}", i));
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  while (std::getline(file, line)) {
+  if (!std::filesystem::exists(path)) return names;
+  for (const std::string& line : read_text_lines(path, "a table of regions")) {
     const auto tab = line.find('\t');
     const auto label = std::strtoull(line.c_str(), nullptr, 10);
     if (tab != std::string::npos && label >= 1 && label <= count) names[label - 1] = line.substr(tab + 1);

@@ -7,13 +7,13 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 
 #include "core/failure.hpp"
 #include "src/analyses/common/median.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/text_file.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
 #include "src/scan/voxel_rows.hpp"
@@ -26,13 +26,9 @@ namespace {
 constexpr std::size_t max_files = 900;
 
 std::vector<std::string> names_in(const std::string& list) {
-  const input_file file(list);
-  std::string text(std::min<std::uint64_t>(file.size(), 1 << 20), '\0');
-  file.read(0, text.data(), text.size());
   std::vector<std::string> names;
-  std::istringstream lines(text);
   const auto folder = std::filesystem::path(list).parent_path();
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string line : read_text_lines(list, "names of images, one per line in the order of time", 1 << 20)) {
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back()))) line.pop_back();
     if (!line.empty()) names.push_back((folder / line).string());
   }

@@ -11,6 +11,7 @@
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/io/surfaces/surfaces.hpp"
+#include "src/io/text_file.hpp"
 #include "src/scan/image_checks.hpp"
 
 namespace voxherd {
@@ -26,20 +27,16 @@ void refuse_cifti(const std::string& name, const char* option) {
                     fmt::format("--{} {}: CIFTI files are not supported; give an image", option, printable(name)));
 }
 
-std::string read_text(const std::string& path, const char* option) {
+std::vector<std::string> read_lines(const std::string& path, const char* option) {
   constexpr std::uint64_t max_bytes = 1 << 20;
-  const input_file file(path);
-  std::string text(static_cast<std::size_t>(std::min(file.size(), max_bytes)), '\0');
-  file.read(0, text.data(), text.size());
-  const auto is_control = [](char c) {
-    return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\r' && c != '\t';
-  };
-  if (file.size() > max_bytes || std::any_of(text.begin(), text.end(), is_control))
-    throw failure(exit_status::bad_data,
-                  fmt::format("--{}: {} is neither an image (.nii, .nii.gz), nor a surface (.surf.gii, text of "
-                              "FreeSurfer or VTK), nor a text file with names of masks",
-                              option, file.name()));
-  return text;
+  constexpr const char* expected =
+      "an image (.nii, .nii.gz), a surface (.surf.gii, text of FreeSurfer or VTK) or a text file with names of masks";
+  std::vector<std::string> lines = read_text_lines(path, expected, max_bytes);
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\t'; };
+  for (const std::string& line : lines)
+    if (std::any_of(line.begin(), line.end(), is_control))
+      refuse_data(fmt::format("--{}: {}: contains binary data, expected {}", option, printable(path), expected));
+  return lines;
 }
 
 /// The path of an image or a surface; "" if there is none.
@@ -75,14 +72,13 @@ std::vector<std::string> find_in_line(const std::string& line, int number, const
 }
 
 std::vector<std::string> read_list(const std::string& path, const char* option) {
-  std::istringstream text(read_text(path, option));
   std::vector<std::string> masks;
   int number = 0;
-  for (std::string line; std::getline(text, line);) {
+  for (std::string line : read_lines(path, option)) {
     ++number;
-    const std::size_t first = line.find_first_not_of(" \t\r");
+    const std::size_t first = line.find_first_not_of(" \t");
     if (first == std::string::npos) continue;
-    line = line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
+    line = line.substr(first, line.find_last_not_of(" \t") - first + 1);
     for (std::string& mask : find_in_line(line, number, path, option)) masks.push_back(std::move(mask));
   }
   if (masks.empty())

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "core/failure.hpp"
 #include "kernels/track/settings.hpp"
 #include "src/analyses/track/tracts.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/text_file.hpp"
 
 namespace voxherd {
 
@@ -89,11 +89,9 @@ tract_protocol read_tract(const fs::path& root, const std::string& name, double 
 }
 
 std::vector<tract_protocol> read_listed(const std::string& folder, const std::string& list) {
-  (void)input_file(list);  // exists and can be read
-  std::ifstream file(list);
   std::vector<tract_protocol> tracts;
   int number = 0;
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string& line : read_text_lines(list, "names of tracts, one per line")) {
     ++number;
     std::istringstream words(line.substr(0, line.find('#')));
     std::string name, factor_text = "1", minutes, more;

@@ -68,12 +68,7 @@ const option_table<cohort_request>& cohort_options() {
 
 std::string read_text(const session& s, const std::string& path) {
   std::string text;
-  s.on_root([&] {
-    text = read_text_file(path);
-    if (text.find('\0') != std::string::npos)
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: contains binary data, expected a text file: a table of subjects", path));
-  });
+  s.on_root([&] { text = read_text_file(path, "a text file: a table of subjects"); });
   s.broadcast(text);
   return text;
 }

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <sstream>
 
 #include "core/failure.hpp"
+#include "core/plain_text.hpp"
 #include "core/text.hpp"
 
 namespace voxherd {
@@ -35,7 +35,7 @@ struct table {
 }
 
 std::string trim(const std::string& text) {
-  const auto first = text.find_first_not_of(" \r"), last = text.find_last_not_of(" \r");
+  const auto first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
   return first == std::string::npos ? "" : text.substr(first, last - first + 1);
 }
 
@@ -66,13 +66,12 @@ void read_columns(table& t, std::size_t line, std::vector<std::string> columns) 
 
 table read_table(const std::string& path, const std::string& text) {
   table t{path, {}, {}, ""};
-  std::istringstream lines(text.rfind("\xEF\xBB\xBF", 0) == 0 ? text.substr(3) : text);
   std::size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : split_lines(text)) {
     ++number;
     if (t.columns.empty() && line.rfind(template_mark, 0) == 0)
       t.template_text = trim(line.substr(std::string(template_mark).size()));
-    if (line.rfind('#', 0) == 0 || line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    if (line.rfind('#', 0) == 0 || line.find_first_not_of(" \t") == std::string::npos) continue;
     std::vector<std::string> cells = split_cells(line);
     if (t.columns.empty()) {
       read_columns(t, number, std::move(cells));

@@ -27,10 +27,12 @@ std::optional<surface_format> find_format(const std::string& path) {
   if (path.ends_with(".gii") || path.ends_with(".gii.gz")) return surface_format::gifti;
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return {};
-  std::string start(vtk_start.size(), '\0');
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  std::string start(byte_order_mark.size() + vtk_start.size(), '\0');
   start.resize(input_file(path).read_some(0, start.data(), start.size()));
+  if (start.starts_with(byte_order_mark)) start.erase(0, byte_order_mark.size());
   if (start.starts_with(freesurfer_start)) return surface_format::freesurfer_text;
-  if (start == vtk_start) return surface_format::vtk_text;
+  if (start.starts_with(vtk_start)) return surface_format::vtk_text;
   return {};
 }
 
@@ -301,7 +303,7 @@ surface read_surface(const std::string& path) {
   if (*format == surface_format::gifti) {
     s = convert_surface(read_gifti(path));
   } else {
-    const std::string text = read_text_file(path, max_text_file_bytes);
+    const std::string text = read_text_file(path, "a surface in ASCII", max_text_file_bytes);
     s = *format == surface_format::freesurfer_text ? parse_freesurfer_text(text, name) : parse_vtk_text(text, name);
   }
   check_surface(s, name);

@@ -79,8 +79,12 @@ itk_numbers read_matlab(const std::string& bytes, const std::string& name) {
 
 }  // namespace
 
-transform read_itk_affine(const std::string& bytes, const std::string& name) {
-  return make_itk_affine(bytes.starts_with("#") ? read_text(bytes, name) : read_matlab(bytes, name), name);
+transform read_itk_text(const std::string& text, const std::string& name) {
+  return make_itk_affine(read_text(text, name), name);
+}
+
+transform read_itk_matlab(const std::string& bytes, const std::string& name) {
+  return make_itk_affine(read_matlab(bytes, name), name);
 }
 
 transform make_itk_affine(const itk_numbers& found, const std::string& name) {

@@ -6,9 +6,11 @@
 #include <cmath>
 
 #include "core/failure.hpp"
+#include "core/plain_text.hpp"
 #include "core/text.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/number_table.hpp"
+#include "src/io/text_file.hpp"
 #include "src/scan/fsl_grid.hpp"
 #include "src/scan/image_checks.hpp"
 
@@ -100,9 +102,9 @@ transform read_file(const std::string& path) {
   const input_file file(path);
   std::string begin(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), std::uint64_t{1} << 16)), '\0');
   file.read(0, begin.data(), begin.size());
-  const bool is_text = begin.find('\0') == std::string::npos;
-  if (!is_text || begin.starts_with("#Insight Transform File")) return read_itk_affine(begin, file.name());
-  return read_flirt_matrix(path);
+  if (begin.find('\0') != std::string::npos && !is_utf16(begin)) return read_itk_matlab(begin, file.name());
+  const std::string text = read_text_file(path, "a matrix of FLIRT or a text of ITK");
+  return text.starts_with("#Insight Transform File") ? read_itk_text(text, file.name()) : read_flirt_matrix(path);
 }
 
 }  // namespace

@@ -60,7 +60,8 @@ struct itk_numbers {
 };
 transform make_itk_affine(const itk_numbers& found, const std::string& name);
 /// From a text or a MATLAB file's bytes. `name`: for messages.
-transform read_itk_affine(const std::string& bytes, const std::string& name);
+transform read_itk_text(const std::string& text, const std::string& name);
+transform read_itk_matlab(const std::string& bytes, const std::string& name);
 /// A file of ITK's HDF5, which antsRegistration --write-composite-transform writes: by its name.
 bool is_itk_composite(const std::string& path);
 bool has_itk_field(const std::string& path);

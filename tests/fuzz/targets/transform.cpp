@@ -9,7 +9,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace voxherd;
   const std::string bytes(fuzz::as_text(data, size));
   fuzz::accepts([&] {
-    const voxel_map map = read_itk_affine(bytes, "input").before;
+    const voxel_map map =
+        (bytes.starts_with("#") ? read_itk_text(bytes, "input") : read_itk_matlab(bytes, "input")).before;
     for (const double x : map.axes) fuzz::require(std::isfinite(x), "its axes are finite");
     for (const double x : map.origin) fuzz::require(std::isfinite(x), "its origin is finite");
     fuzz::require(std::abs(determinant(map.axes)) > 0, "it can be inverted");
