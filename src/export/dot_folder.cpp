@@ -90,7 +90,8 @@ void write_dot(const export_settings& settings, const std::string& name, const b
   out.close();
 }
 
-/// Voxels as FSL writes them: x, y, z, and for places of one image 0 and the place in it.
+/// Voxels as FSL writes them: x, y, z, and if `numbered` 0, the number of their image in a list, and the place in it.
+/// Only the columns of matrices 2 and 4 are not numbered.
 template <class Voxels>
 void write_voxels(const export_settings& settings, const std::string& name, const Voxels& voxels,
                   const std::vector<std::uint64_t>& size, bool numbered) {
@@ -139,7 +140,8 @@ std::vector<std::uint64_t> read_counts(const result_reader& result, const char* 
   return {narrow.begin(), narrow.end()};
 }
 
-/// The image of --target2 with the number of each voxel's column, from 1.
+/// The image of --target2 with the number of each voxel's column, from 1, as int32: FSL's xtract_blueprint uses the
+/// values as indices. Its header has the codes and matrices of that image.
 void write_lookup(const export_settings& settings, const result_reader& result, const std::vector<double>& columns,
                   const std::vector<double>& size) {
   nifti_image form;
@@ -149,24 +151,15 @@ void write_lookup(const export_settings& settings, const result_reader& result, 
   for (std::size_t d = 0; d < 3; ++d) form.grid.voxel_size_mm[d] = std::hypot(affine[d], affine[4 + d], affine[8 + d]);
   form.volumes = 1;
   form.description = "voxherd: number of each column of fdt_matrix2";
-  std::vector<float> number(form.grid.voxel_count());
+  // Results of earlier versions have only the matrix.
+  const nlohmann::json::json_pointer image("/inputs/target2/image");
+  if (result.provenance().contains(image)) form.geometry = result.provenance().at(image);
+  std::vector<std::int32_t> number(form.grid.voxel_count());
   for (std::size_t i = 0; i < columns.size(); ++i)
-    number[static_cast<std::size_t>(columns[i])] = static_cast<float>(i + 1);
+    number[static_cast<std::size_t>(columns[i])] = static_cast<std::int32_t>(i + 1);
   const std::string path = (fs::path(settings.out) / "lookup_tractspace_fdt_matrix2.nii.gz").string();
   refuse_existing(path, settings);
   write_nifti(path, form, number);
-}
-
-/// Whether the columns are other voxels than the rows.
-bool has_own_columns(const result_reader& result, const std::vector<double>& columns, const std::vector<double>& size) {
-  const std::vector<double>* row_place = find_optional(result, "row_place");
-  const std::vector<double>* column_place = find_optional(result, "column_place");
-  if (row_place != nullptr && column_place != nullptr)
-    return *row_place != *column_place || find_values(result, "row_roi") != find_values(result, "column_roi");
-  const auto& n = result.grid().size;
-  const auto& rows = result.item_voxels();
-  return !std::equal(size.begin(), size.end(), n.begin(), n.end()) ||
-         !std::equal(columns.begin(), columns.end(), rows.begin(), rows.end());
 }
 
 }  // namespace
@@ -261,9 +254,11 @@ void write_matrix_folder(const export_settings& settings, const dot_values& want
     write_voxels(settings, "coords_for_" + name, result.item_voxels(), {n[0], n[1], n[2]}, true);
   const std::vector<double>& size = find_values(result, "column_image_size");
   const std::vector<std::uint64_t> extents(size.begin(), size.end());
-  if ((number == 2 || number == 4 || has_own_columns(result, columns, size)) &&
+  // As in FSL, a second mask of matrix 3 has its own table even if it is the first one again.
+  const bool has_own_columns = number == 3 && result.provenance().at("inputs").contains("target3-columns");
+  if ((number == 2 || number == 4 || has_own_columns) &&
       !write_places(settings, "tract_space_coords_for_" + name, result, "column_", columns, extents))
-    write_voxels(settings, "tract_space_coords_for_" + name, columns, extents, false);
+    write_voxels(settings, "tract_space_coords_for_" + name, columns, extents, number == 3);
   if (number == 2 && find_optional(result, "column_roi") == nullptr) write_lookup(settings, result, columns, size);
   spdlog::info("{}: {} in {} x {} places", settings.out, counted(m.count.size(), "value"), rows, columns.size());
 }

@@ -11,7 +11,9 @@
 #include "src/export/matrix_models.hpp"
 #include "src/export/place_structures.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/nifti/nifti_format.hpp"
 #include "src/io/surfaces/surfaces.hpp"
+#include "src/scan/label_image.hpp"
 
 namespace voxherd {
 
@@ -45,6 +47,16 @@ std::string label_name(const std::map<std::int32_t, std::string>& names, std::in
   return at == names.end() ? std::to_string(key) : at->second;
 }
 
+/// A key of a label, which may be negative in Workbench's files. `is_float32`: the file's values are.
+std::int32_t to_key(double value, bool is_float32, const std::string& path) {
+  const std::int32_t largest = is_float32 ? largest_float_label : largest_label;
+  const double key = std::round(value);
+  if (!(std::abs(key) <= static_cast<double>(largest)))
+    refuse_data(fmt::format("{}: has the label {}, expected integers up to {}{}", printable(path), value, largest,
+                            is_float32 ? " in float32, which rounds larger ones; store them as int32" : ""));
+  return static_cast<std::int32_t>(key);
+}
+
 void add_dense_labels(const std::string& path, parcel_builder& parcels) {
   const cifti_file file = read_cifti(path);
   const auto* g = std::get_if<greyordinates>(&file.rows);
@@ -53,12 +65,12 @@ void add_dense_labels(const std::string& path, parcel_builder& parcels) {
     refuse_data(fmt::format("{}: expected maps of labels of greyordinates (.dlabel.nii)", printable(path)));
   if (maps->names.size() > 1)
     spdlog::warn("{}: has {} maps, of which the first is used", printable(path), maps->names.size());
-  const std::vector<float> keys = read_cifti_column(file, 0);
+  const std::vector<double> keys = read_cifti_column(file, 0);
   if (g->grid) parcels.list().grid = g->grid;
   std::size_t row = 0;
   for (const brain_part& part : g->parts)
     for (const std::uint64_t place : part.places)
-      if (const auto key = static_cast<std::int32_t>(std::lround(keys[row++])); key != 0)
+      if (const std::int32_t key = to_key(keys[row++], file.datatype == float32_datatype, path); key != 0)
         parcels.add(label_name(maps->labels.front(), key), part.structure, part.surface_vertices, place);
 }
 
@@ -79,8 +91,8 @@ label_surface read_label_surface(const std::string& path) {
   std::map<std::int32_t, std::string> table;
   for (const surface_label& label : labels.labels) table[label.key] = label.name;
   label_surface s{labels.structure, {}, {}};
-  for (const float value : labels.arrays.front().values) {
-    s.keys.push_back(static_cast<std::int32_t>(std::lround(value)));
+  for (const double value : labels.arrays.front().values) {
+    s.keys.push_back(to_key(value, labels.arrays.front().has_rounded_values, path));
     if (const std::string name = label_name(table, s.keys.back()); s.keys.back() != 0 && name != "???")
       s.names[s.keys.back()] = name;
   }

@@ -8,11 +8,13 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/io/nifti/nifti_format.hpp"
 #include "src/scan/grid_space.hpp"
 #include "src/scan/image_checks.hpp"
 
@@ -115,22 +117,36 @@ std::vector<std::int32_t> look_up(const std::vector<std::int32_t>& labels, const
   return found;
 }
 
-std::int32_t to_label(float value, label_kind kind, const std::string& name, const char* place, std::uint64_t number) {
+namespace {
+
+/// Whether a value is this integer, also after the rounding of a scl_slope in float32 such as 0.1.
+bool is_integer(double value, double nearest) {
+  return value == nearest || (nearest <= static_cast<double>(largest_float_label) &&
+                              static_cast<float>(value) == static_cast<float>(nearest));
+}
+
+}  // namespace
+
+std::int32_t to_label(double value, std::int32_t largest, label_kind kind, const std::string& name, const char* place,
+                      std::uint64_t number) {
   if (!std::isfinite(value) || value <= 0) return 0;
   if (kind == label_kind::mask) return 1;
-  if (value > static_cast<float>(largest_label) || value != std::floor(value))
-    refuse_data(fmt::format("{}: {} {} is {}, expected a parcellation of integers up to {}", name, place, number, value,
-                            largest_label));
-  return static_cast<std::int32_t>(value);
+  const double nearest = std::round(value);
+  if (nearest <= static_cast<double>(largest) && is_integer(value, nearest)) return static_cast<std::int32_t>(nearest);
+  const bool is_rounded = nearest > static_cast<double>(largest) && largest < largest_label;
+  refuse_data(fmt::format("{}: {} {} is {}, expected a parcellation of integers up to {}{}", name, place, number, value,
+                          largest, is_rounded ? " in float32, which rounds larger ones; store them as int32" : ""));
 }
 
 std::vector<std::int32_t> list_labels(const std::vector<std::int32_t>& labels) {
-  if (labels.empty()) return {};
-  std::vector<std::uint8_t> is_used(static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1);
-  for (const std::int32_t l : labels) is_used[static_cast<std::size_t>(l)] = 1;
-  std::vector<std::int32_t> values;
-  for (std::size_t l = 1; l < is_used.size(); ++l)
-    if (is_used[l] != 0) values.push_back(static_cast<std::int32_t>(l));
+  std::unordered_set<std::int32_t> found;
+  std::int32_t before = 0;  // neighbours mostly have the same label
+  for (const std::int32_t l : labels) {
+    if (l != before && l > 0) found.insert(l);
+    before = l;
+  }
+  std::vector<std::int32_t> values(found.begin(), found.end());
+  std::sort(values.begin(), values.end());
   return values;
 }
 
@@ -181,12 +197,14 @@ std::vector<std::int32_t> read_file(const nifti_header& header, label_kind kind)
   constexpr std::size_t piece = 1 << 14;
   const std::string name = printable(header.path);
   std::vector<std::int32_t> labels(header.grid.voxel_count());
-  std::vector<float> values(piece);
+  const std::int32_t largest = header.datatype == float32_datatype ? largest_float_label : largest_label;
+  std::vector<double> values(piece);
   nifti_reader reader(header);
   for (std::size_t first = 0; first < labels.size(); first += piece) {
     const std::size_t count = std::min(piece, labels.size() - first);
     reader.read(0, first, count, values.data());
-    for (std::size_t i = 0; i < count; ++i) labels[first + i] = to_label(values[i], kind, name, "voxel", first + i);
+    for (std::size_t i = 0; i < count; ++i)
+      labels[first + i] = to_label(values[i], largest, kind, name, "voxel", first + i);
   }
   log_bytes_after(header, reader.check_end());
   return labels;
@@ -221,14 +239,18 @@ std::vector<std::uint64_t> label_image::voxels_with(const std::vector<std::int32
 }
 
 void count_voxels(label_image& image) {
-  std::vector<std::uint64_t> count(static_cast<std::size_t>(image.values.back()) + 1);
-  for (const std::int32_t l : image.label)
-    if (l != 0) ++count[static_cast<std::size_t>(l)];
-  std::vector<std::int32_t> lost;
-  for (const std::int32_t l : image.values) {
-    image.voxel_count.push_back(count[static_cast<std::size_t>(l)]);
-    if (image.voxel_count.back() == 0) lost.push_back(l);
+  image.voxel_count.assign(image.values.size(), 0);
+  std::size_t at = 0;
+  for (const std::int32_t l : image.label) {
+    if (l == 0) continue;
+    if (image.values[at] != l)
+      at = static_cast<std::size_t>(std::lower_bound(image.values.begin(), image.values.end(), l) -
+                                    image.values.begin());
+    ++image.voxel_count[at];
   }
+  std::vector<std::int32_t> lost;
+  for (std::size_t i = 0; i < image.values.size(); ++i)
+    if (image.voxel_count[i] == 0) lost.push_back(image.values[i]);
   if (!lost.empty())
     spdlog::warn("{}: {} of its {} labels have no voxels in the image: {}", printable(image.path), lost.size(),
                  image.values.size(), fmt::join(lost, ", "));
@@ -282,7 +304,12 @@ std::vector<std::int32_t> parse_labels(const std::string& list, const char* opti
                                 "commas, such as 3,17,20-25",
                                 option, printable(list),
                                 word.empty() ? "nothing" : '"' + printable(std::string(word)) + '"', largest_label));
-    for (std::int32_t label = range->first; label <= range->second; ++label) labels.push_back(label);
+    constexpr std::int64_t max_labels = 1 << 24;
+    if (range->second - std::int64_t{range->first} + static_cast<std::int64_t>(labels.size()) >= max_labels)
+      throw failure(exit_status::usage, fmt::format("--{} {}: names more than {} labels; name those that the file has",
+                                                    option, printable(list), max_labels));
+    for (std::int64_t label = range->first; label <= range->second; ++label)
+      labels.push_back(static_cast<std::int32_t>(label));
     at = end + 1;
   }
   std::sort(labels.begin(), labels.end());

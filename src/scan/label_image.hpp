@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -21,8 +22,10 @@ std::array<int, 3> samples_per_axis(const image_grid& grid, const image_grid& la
 std::vector<std::int32_t> look_up(const std::vector<std::int32_t>& labels, const image_grid& of, const image_grid& grid,
                                   std::uint64_t& mostly_none);
 
-/// float32 represents every integer up to this.
-inline constexpr std::int32_t largest_label = 1 << 24;
+/// Labels are int32, as in GIFTI and in MRtrix. Atlases of the Allen Institute have labels up to 614,454,277.
+inline constexpr std::int32_t largest_label = std::numeric_limits<std::int32_t>::max();
+/// The largest label of a file whose values are float32, which represents every integer up to this.
+inline constexpr std::int32_t largest_float_label = 1 << 24;
 
 /// Sorts labels and returns the most frequent one, the smallest in a tie; 0 if there are none.
 std::int32_t find_most_frequent(std::vector<std::int32_t>& labels);
@@ -50,9 +53,10 @@ enum class label_kind {
   labels,  ///< integers; values below 0, NaN and infinity count as no label
 };
 
-/// The label of a value of file `name`. Throws failure (bad_data): a parcellation's is not an integer or too large, at
-/// `place` ("voxel", "vertex") `number`.
-std::int32_t to_label(float value, label_kind kind, const std::string& name, const char* place, std::uint64_t number);
+/// The label of a value of file `name`. `largest`: largest_label or largest_float_label. Throws failure (bad_data): a
+/// parcellation's is not an integer or too large, at `place` ("voxel", "vertex") `number`.
+std::int32_t to_label(double value, std::int32_t largest, label_kind kind, const std::string& name, const char* place,
+                      std::uint64_t number);
 
 /// The labels above 0, increasing, each once.
 std::vector<std::int32_t> list_labels(const std::vector<std::int32_t>& labels);
@@ -70,8 +74,8 @@ label_image read_labels(const std::string& path, const image_grid& grid, label_k
 /// contains.
 void check_labels(const label_image& image, const std::vector<std::int32_t>& wanted, const char* option);
 
-/// Parses "1,2,5-9": integers from 1 to 2^24 and ranges of them; the result is increasing, without repetition. Throws
-/// failure (usage) that names the option.
+/// Parses "1,2,5-9": integers from 1 to 2^31 - 1 and ranges of them, at most 2^24 in all; the result is increasing,
+/// without repetition. Throws failure (usage) that names the option.
 std::vector<std::int32_t> parse_labels(const std::string& list, const char* option);
 
 }  // namespace voxherd

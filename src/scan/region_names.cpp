@@ -5,20 +5,23 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
-#include <iterator>
+#include <initializer_list>
 #include <map>
 #include <optional>
-#include <sstream>
+#include <set>
+#include <utility>
 
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/text_file.hpp"
 
 namespace voxherd {
 
 namespace {
 
-constexpr std::uint64_t max_bytes = 16 << 20;
+constexpr std::uint64_t max_names_bytes = 16 << 20;
 constexpr std::size_t longest_quote = 40;
 
 struct named_label {
@@ -26,34 +29,49 @@ struct named_label {
   std::string name;
 };
 
-std::string read_text(const std::string& path) {
-  const input_file file(path);
-  if (file.size() > max_bytes)
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("{}: has {} bytes, expected a text with one label and name per line", file.name(), file.size()));
-  std::string text(file.size(), '\0');
-  file.read(0, text.data(), text.size());
-  return text;
+/// A line that is neither blank nor a comment, without blanks at its ends.
+struct names_line {
+  std::size_t number;
+  std::string text;
+};
+
+std::vector<names_line> read_lines(const std::string& path) {
+  std::vector<names_line> lines;
+  std::size_t number = 0;
+  for (std::string& line : read_text_lines(path, "a text with one label and name per line", max_names_bytes)) {
+    ++number;
+    line.erase(line.find_last_not_of(" \t") + 1);
+    line.erase(0, line.find_first_not_of(" \t"));
+    if (!line.empty() && line.front() != '#') lines.push_back({number, std::move(line)});
+  }
+  return lines;
 }
 
-/// The first two columns of a line.
-std::vector<std::string> first_columns(const std::string& line, const char* separators) {
-  const auto trimmed = [](std::string text) {
-    text.erase(text.find_last_not_of(" \"") + 1);
-    text.erase(0, text.find_first_not_of(" \""));
-    return text;
-  };
-  std::vector<std::string> columns;
-  std::size_t at = 0;
-  while (columns.size() < 2 && (at = line.find_first_not_of(separators, at)) != std::string::npos) {
-    const std::size_t quoted = line[at] == '"' ? line.find('"', at + 1) : at;
-    const std::size_t end = std::min(line.find_first_of(separators, quoted), line.size());
-    columns.push_back(trimmed(line.substr(at, end - at)));
-    at = end;
-  }
-  return columns;
+using cell_list = std::vector<std::string>;
+
+std::string without_quotes(std::string cell) {
+  cell.erase(cell.find_last_not_of(" \"") + 1);
+  cell.erase(0, cell.find_first_not_of(" \""));
+  return cell;
 }
+
+/// Cells separated by one of these characters. A quoted cell may contain them. `merges`: several separators in a row
+/// are one, as between words.
+cell_list split_cells(const std::string& line, const char* separators, bool merges) {
+  cell_list cells;
+  for (std::size_t at = 0; at <= line.size();) {
+    if (merges) at = std::min(line.find_first_not_of(separators, at), line.size());
+    if (merges && at == line.size()) break;
+    const std::size_t first = std::min(line.find_first_not_of(' ', at), line.size());
+    const std::size_t closed = first < line.size() && line[first] == '"' ? line.find('"', first + 1) : first;
+    const std::size_t end = std::min(line.find_first_of(separators, closed), line.size());
+    cells.push_back(without_quotes(line.substr(at, end - at)));
+    at = end + 1;
+  }
+  return cells;
+}
+
+cell_list split_at_blanks(const std::string& line) { return split_cells(line, " \t", true); }
 
 std::optional<std::int32_t> parse_label(const std::string& text) {
   std::int32_t label = 0;
@@ -62,69 +80,163 @@ std::optional<std::int32_t> parse_label(const std::string& text) {
   return label;
 }
 
-/// Columns of label and name that a header line names, as in BIDS and in nodes.tsv.
-struct column_order {
-  std::size_t label, name;
-};
-
-std::vector<std::string> all_columns(const std::string& line) {
-  std::vector<std::string> columns;
-  std::istringstream text(line);
-  for (std::string column; std::getline(text, column, '\t');) columns.push_back(column);
-  return columns;
-}
-
-/// The order of a header line; nothing for a line that is none.
-std::optional<column_order> read_header(const std::string& line) {
-  const std::vector<std::string> columns = all_columns(line);
-  const auto find = [&](const char* wanted) {
-    return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), wanted) - columns.begin());
-  };
-  const std::size_t label = find("label") < columns.size() ? find("label") : find("index"), name = find("name");
-  if (label == columns.size() || name == columns.size()) return std::nullopt;
-  return column_order{label, name};
-}
-
 bool is_number(const std::string& word) {
   double value = 0;
   const auto [stopped, code] = std::from_chars(word.data(), word.data() + word.size(), value);
   return code == std::errc{} && stopped == word.data() + word.size();
 }
 
-/// The name in a line whose columns are separated by blanks: all words after the label, "Left Precentral". If the line
-/// ends in a number, as with the colours of FreeSurfer and MRtrix, these are columns, and the first is the name. "" if
-/// only white space of other kinds follows the label.
-std::string name_of_words(const std::string& line) {
-  std::istringstream text(line);
-  std::vector<std::string> words(std::istream_iterator<std::string>(text), {});
-  words.erase(words.begin());
-  if (words.empty()) return "";
-  if (is_number(words.back())) return words.front();
-  return fmt::format("{}", fmt::join(words, " "));
+std::string join_from(const cell_list& words, std::size_t first, std::size_t count) {
+  const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first);
+  return fmt::format("{}", fmt::join(begin, begin + static_cast<std::ptrdiff_t>(count), " "));
 }
 
-/// A quoted name, or one in a line with tabs or commas between columns, may contain anything.
-std::optional<named_label> parse_line(const std::string& line) {
+/// The name in a line of words of which the first is the label; "" if there is none.
+std::string name_of_words(const cell_list& words) {
+  const auto is_name = [](const std::string& word) { return !is_number(word); };
+  const std::size_t first =
+                        static_cast<std::size_t>(std::find_if(words.begin() + 1, words.end(), is_name) - words.begin()),
+                    after = static_cast<std::size_t>(words.rend() -
+                                                     std::find_if(words.rbegin(), words.rend() - 1, is_name));
+  const std::size_t before = first - 1, behind = words.size() - after;
+  if (words.size() == 1) return "";
+  if (first == words.size()) return words.size() == 2 ? words[1] : "";  // a number as a name, but no colours
+  // ITK-SNAP has red, green, blue, alpha, visibility and mesh before the name, FSLeyes red, green and blue.
+  if (before == 3 || before == 4 || before == 6) return join_from(words, first, words.size() - first);
+  const std::size_t names = after - 1;
+  // FreeSurfer has a name and a colour behind it, MRtrix a short and a long name, AAL a name and a number.
+  const bool has_colour = behind >= 3;
+  if (before == 0 && behind > 0 && (names == 1 || (has_colour && names == 2))) return words[1];
+  return join_from(words, 1, has_colour ? names : words.size() - 1);
+}
+
+/// The name in cells of which the first is the label: the second, or the first that is no number, as behind colours.
+std::string name_of_cells(const cell_list& cells) {
+  if (cells.size() == 2 || !is_number(cells[1])) return cells[1];
+  const auto name = std::find_if(cells.begin() + 1, cells.end(),
+                                 [](const std::string& cell) { return !cell.empty() && !is_number(cell); });
+  return name == cells.end() ? "" : *name;
+}
+
+/// A line that begins with the label. A name in a line with tabs or commas between columns may contain anything.
+std::optional<named_label> parse_label_first(const std::string& line) {
   for (const char* separators : {"\t", ",;", " ,;\t"}) {
-    const std::vector<std::string> columns = first_columns(line, separators);
-    const auto label = columns.empty() ? std::nullopt : parse_label(columns[0]);
-    if (!label || columns.size() < 2) continue;
-    const bool by_words = line.find_first_of(",;\t\"") == std::string::npos;
-    const std::string name = by_words ? name_of_words(line) : columns[1];
+    const bool is_last = separators[0] == ' ';
+    const cell_list cells = split_cells(line, separators, is_last);
+    const auto label = cells.empty() ? std::nullopt : parse_label(cells[0]);
+    if (!label || cells.size() < 2) continue;
+    const bool by_words = is_last && line.find_first_of(",;\t") == std::string::npos;
+    const std::string name = by_words ? name_of_words(split_at_blanks(line)) : name_of_cells(cells);
     if (!name.empty()) return named_label{*label, name};
   }
   return std::nullopt;
 }
 
-std::optional<named_label> parse_line(const std::string& line, const column_order& at) {
-  const std::vector<std::string> columns = all_columns(line);
+/// A header's word without case and marks: "Label_ID" is "labelid".
+std::string plain_word(const std::string& word) {
+  std::string plain;
+  for (const char c : word)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return plain;
+}
+
+/// Columns of label and name that a header line names, as in BIDS's dseg.tsv, nodes.tsv, Allen's and brainglobe's CSV.
+struct column_order {
+  char separator;  ///< blank: words
+  std::size_t label, name;
+  bool has_labels_as_names;  ///< the names are in a column `label`: numbers are no names there
+};
+
+cell_list split_columns(const std::string& line, char separator) {
+  return separator == ' ' ? split_at_blanks(line) : split_cells(line, std::string(1, separator).c_str(), false);
+}
+
+/// The column with the first of these words that a header has; `without` is left out. Throws failure (bad_data) if two
+/// columns have this word.
+std::optional<std::size_t> find_word(const cell_list& columns, std::initializer_list<const char*> words,
+                                     std::optional<std::size_t> without, const std::string& where) {
+  for (const char* word : words) {
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (plain_word(columns[i]) != word || i == without) continue;
+      if (found)
+        refuse_data(fmt::format("{}: columns {} and {} are both named {}, expected one", where, *found + 1, i + 1,
+                                printable(columns[i])));
+      found = i;
+    }
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+/// The order of a header line; nothing for a line that is none.
+std::optional<column_order> read_header(const std::string& line, const std::string& where) {
+  char separator = ' ';
+  for (const char c : {';', ',', '\t'})
+    if (line.find(c) != std::string::npos) separator = c;
+  const cell_list columns = split_columns(line, separator);
+  if (columns.size() < 2 || std::any_of(columns.begin(), columns.end(), is_number)) return std::nullopt;
+  // A table with a name for each label has both words, label and name; without the latter its labels may be names.
+  const bool label_is_name = !find_word(columns, {"name"}, {}, where) && find_word(columns, {"index", "id"}, {}, where);
+  const auto label = label_is_name
+                         ? find_word(columns, {"index", "id"}, {}, where)
+                         : find_word(columns,
+                                     {"label", "labelid", "labelvalue", "labelnumber", "index", "id", "structureid",
+                                      "regionid", "roiid", "value", "key", "number", "no", "intensity", "roi"},
+                                     {}, where);
+  if (!label) return std::nullopt;
+  const auto name = find_word(columns,
+                              {"name", "labelname", "regionname", "roiname", "structurename", "fullname", "longname",
+                               "region", "structure", "label", "roi", "acronym", "abbreviation"},
+                              label, where);
+  if (!name) return std::nullopt;
+  return column_order{separator, *label, *name, plain_word(columns[*name]) == "label"};
+}
+
+std::optional<named_label> parse_columns(const std::string& line, const column_order& at) {
+  const cell_list columns = split_columns(line, at.separator);
   const auto label = at.label < columns.size() ? parse_label(columns[at.label]) : std::nullopt;
   if (!label || at.name >= columns.size() || columns[at.name].empty()) return std::nullopt;
+  if (at.has_labels_as_names && is_number(columns[at.name])) return std::nullopt;
   return named_label{*label, columns[at.name]};
 }
 
+/// Workbench's list: a line with a name, then one with its key and a colour.
+bool is_workbench_list(const std::vector<names_line>& lines) {
+  const auto is_colour = [](const std::string& line) {
+    const cell_list words = split_at_blanks(line);
+    return words.size() == 5 &&
+           std::all_of(words.begin(), words.end(), [](const std::string& w) { return parse_label(w).has_value(); });
+  };
+  bool any_name = false;
+  for (std::size_t i = 0; i + 1 < lines.size(); i += 2) {
+    if (!is_colour(lines[i + 1].text)) return false;
+    any_name = any_name || !is_colour(lines[i].text);
+  }
+  return any_name && lines.size() % 2 == 0;
+}
+
+/// A line that ends with the label, as in AAL's tables: a short name, a name, and the label; or a name and the label.
+std::optional<named_label> parse_label_last(const std::string& line, std::set<std::string>& short_names) {
+  const bool has_tabs = line.find('\t') != std::string::npos;
+  const cell_list cells = has_tabs ? split_cells(line, "\t", true) : split_at_blanks(line);
+  if (cells.size() < 2 || cells.size() > 3 || is_number(cells[0]) || is_number(cells[cells.size() - 2])) return {};
+  // Words that repeat are no short names, but parts of names with blanks.
+  if (!has_tabs && cells.size() == 3 && !short_names.insert(cells[0]).second) return {};
+  const auto label = parse_label(cells.back());
+  if (!label) return {};
+  return named_label{*label, cells[cells.size() - 2]};
+}
+
+bool is_label_last(const std::vector<names_line>& lines) {
+  std::set<std::string> short_names;
+  return std::all_of(lines.begin(), lines.end(),
+                     [&](const names_line& l) { return parse_label_last(l.text, short_names).has_value(); });
+}
+
 /// A name as a table's column can hold it: tabs and other control characters are blanks, at its ends there are none.
-std::string one_line(std::string name) {
+std::string as_part_of_a_line(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   name.erase(name.find_last_not_of(' ') + 1);
@@ -132,29 +244,57 @@ std::string one_line(std::string name) {
   return name;
 }
 
-std::map<std::int32_t, std::string> read_table(const std::string& path) {
-  std::map<std::int32_t, std::string> names;
-  std::istringstream text(read_text(path));
-  std::string line;
-  std::optional<column_order> order;
-  for (int number = 1; std::getline(text, line); ++number) {
-    line.erase(line.find_last_not_of(" \t\r") + 1);
-    line.erase(0, line.find_first_not_of(" \t"));
-    if (line.empty() || line.front() == '#') continue;
-    if (names.empty() && !order && (order = read_header(line))) continue;
-    const std::string where = fmt::format("{}: line {}", printable(path), number);
-    auto found = order ? parse_line(line, *order) : parse_line(line);
-    if (found) found->name = one_line(found->name);
-    if (!found || found->name.empty())
-      throw failure(exit_status::bad_data, fmt::format("{}: found \"{}\", expected a label and a name, e.g. 17 "
-                                                       "Rolandic_Oper_L",
-                                                       where, printable(line.substr(0, longest_quote))));
-    if (!names.emplace(found->label, found->name).second)
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: label {} already has a name, expected one line per label", where, found->label));
+/// The names of a table, each with the number of its line.
+class names_table {
+ public:
+  explicit names_table(const std::string& path) : path_(path) {
+    const std::vector<names_line> lines = read_lines(path);
+    if (lines.empty()) return;
+    if (is_workbench_list(lines)) {
+      for (std::size_t i = 0; i < lines.size(); i += 2)
+        add(lines[i], named_label{*parse_label(split_at_blanks(lines[i + 1].text)[0]), lines[i].text});
+    } else if (const auto order = read_header(lines[0].text, where(lines[0]))) {
+      // Behind a header of words a name may contain blanks.
+      const bool is_plain =
+          order->separator == ' ' && order->label == 0 && order->name == 1 && !order->has_labels_as_names;
+      for (std::size_t i = 1; i < lines.size(); ++i)
+        add(lines[i], is_plain ? parse_label_first(lines[i].text) : parse_columns(lines[i].text, *order));
+    } else if (is_label_last(lines)) {
+      std::set<std::string> short_names;
+      for (const names_line& l : lines) add(l, parse_label_last(l.text, short_names));
+    } else {
+      for (const names_line& l : lines) add(l, parse_label_first(l.text));
+    }
   }
-  return names;
-}
+
+  /// Null if the table has none. Throws failure (bad_data) if it has several.
+  const std::string* find(std::int32_t label) const {
+    const auto first = names_.find(label);
+    if (first == names_.end()) return nullptr;
+    for (const auto& [number, name] : first->second)
+      if (name != first->second.front().second)
+        refuse_data(
+            fmt::format("{}: line {}: label {} already has a name, {} in line {}, not {}; expected one name "
+                        "per label",
+                        printable(path_), number, label, printable(first->second.front().second),
+                        first->second.front().first, printable(name)));
+    return &first->second.front().second;
+  }
+
+ private:
+  std::string where(const names_line& line) const { return fmt::format("{}: line {}", printable(path_), line.number); }
+
+  void add(const names_line& line, std::optional<named_label> found) {
+    if (found) found->name = as_part_of_a_line(found->name);
+    if (!found || found->name.empty())
+      refuse_data(fmt::format("{}: found \"{}\", expected a label and a name, e.g. 17 Rolandic_Oper_L", where(line),
+                              printable(line.text.substr(0, longest_quote))));
+    names_[found->label].emplace_back(line.number, std::move(found->name));
+  }
+
+  std::string path_;
+  std::map<std::int32_t, std::vector<std::pair<std::size_t, std::string>>> names_;
+};
 
 /// "1, 2, 3, 4, 5 and 35 more".
 template <class T>
@@ -180,13 +320,13 @@ void warn_about_duplicates(const std::string& path, const std::vector<std::strin
 }  // namespace
 
 std::vector<std::string> read_region_names(const std::string& path, const std::vector<std::int32_t>& labels) {
-  const auto table = read_table(path);
+  const names_table table(path);
   std::vector<std::string> names;
   std::vector<std::int32_t> without;
   for (const std::int32_t label : labels) {
-    const auto found = table.find(label);
-    if (found == table.end()) without.push_back(label);
-    names.push_back(found == table.end() ? std::to_string(label) : found->second);
+    const std::string* const found = table.find(label);
+    if (found == nullptr) without.push_back(label);
+    names.push_back(found == nullptr ? std::to_string(label) : *found);
   }
   if (without.size() == labels.size())
     throw failure(exit_status::bad_data,

@@ -6,13 +6,18 @@
 
 namespace voxherd {
 
-/// Names of `labels` from a text file with one label and name per line, separated by a tab, else by a comma or
-/// semicolon, else by blanks; names may be quoted, and further columns are ignored. With blanks, the name is the rest
-/// of the line, or its first word if the line ends in a number (FreeSurfer's and MRtrix's tables). A header line names
-/// the columns: `index` or `label`, and `name` (BIDS's dseg.tsv, voxherd's nodes.tsv; `label` if it has both). Lines
-/// that start with # are skipped. The name of a label without a line is its number, with a warning; so are names that
-/// several labels have. Throws failure (missing_input, bad_data): a line without number or name, a label given twice,
-/// none of `labels` in the file.
+/// Names of `labels` from a text, recognised by its structure or by the words of its first line:
+/// - one label and name per line, separated by a tab, else by a comma or semicolon, else by blanks; names may be
+/// quoted.
+///   Columns of numbers between label and name or behind the name are ignored (ITK-SNAP, FSLeyes, FreeSurfer, MRtrix);
+/// - columns that the first line names, in any order: a label (`label`, `index`, `id` and others) and a `name` (or
+///   `region`, `structure` and others), separated by tabs, commas or semicolons (BIDS's dseg.tsv, voxherd's nodes.tsv,
+///   Allen's and brainglobe's CSV); `label` if it has that and `index`;
+/// - a name, or a short and a long name, and then the label (AAL);
+/// - a line with a name, then one with its key and a colour (Workbench).
+/// Lines that start with # are skipped. The name of a label without a line is its number, with a warning; so are names
+/// that several labels have. Throws failure (missing_input, bad_data): a line without number or name, two names for one
+/// of `labels`, none of `labels` in the file.
 std::vector<std::string> read_region_names(const std::string& path, const std::vector<std::int32_t>& labels);
 
 }  // namespace voxherd

@@ -123,13 +123,15 @@ labelled_surface region_reader::read_labelled(const std::string& path, label_kin
     surface_values read = read_values_of(other->second, path, s.mesh.structure, s.mesh.vertices());
     name = printable(other->second);
     s.mesh.values = std::move(read.arrays.front().values);
+    s.mesh.has_rounded_values = read.arrays.front().has_rounded_values;
     if (s.mesh.structure.empty()) s.mesh.structure = read.structure;
     for (const surface_label& l : read.labels) s.names[l.key] = l.name;
   }
-  const auto is_zero = [](float v) { return v == 0; };
+  const std::int32_t largest = s.mesh.has_rounded_values ? largest_float_label : largest_label;
+  const auto is_zero = [](double v) { return v == 0; };
   if (kind == label_kind::labels && !std::all_of(s.mesh.values.begin(), s.mesh.values.end(), is_zero)) {
     for (std::size_t i = 0; i < s.mesh.values.size(); ++i)
-      s.label.push_back(to_label(s.mesh.values[i], kind, name, "vertex", i));
+      s.label.push_back(to_label(s.mesh.values[i], largest, kind, name, "vertex", i));
   } else {
     const std::vector<std::uint8_t> active = find_active(s.mesh);
     s.label.assign(active.begin(), active.end());

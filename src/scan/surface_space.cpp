@@ -1,6 +1,7 @@
 #include "src/scan/surface_space.hpp"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
@@ -61,7 +62,13 @@ vector3 placed_surface::position(std::size_t vertex) const {
 
 placed_surface place_surface(const std::string& path, mesh_space meshes, const fsl_grid& grid) {
   surface mesh = read_surface(path);
-  placed_surface placed{path, std::move(mesh.structure), {}, std::move(mesh.triangles), std::move(mesh.values)};
+  placed_surface placed{
+      path, std::move(mesh.structure), {}, std::move(mesh.triangles), std::move(mesh.values), mesh.has_rounded_values};
+  if (meshes == mesh_space::caret && !mesh.other_origin.empty())
+    spdlog::warn(
+        "{}: its coordinates are read as mm of the world, but {}; if they are not in the image's space, move the "
+        "surface there (wb_command -surface-apply-affine, mris_convert --to-scanner)",
+        printable(path), mesh.other_origin);
   const voxel_map to_voxel = map_from_mesh(meshes, grid);
   bool any_in_image = false;
   for (const auto& p : mesh.points_mm) {
@@ -90,7 +97,7 @@ void move_to_world(surface& mesh, mesh_space meshes, const fsl_grid& grid) {
 
 std::vector<std::uint8_t> find_active(const placed_surface& s) {
   std::vector<std::uint8_t> active(s.vertices(), 1);
-  if (std::all_of(s.values.begin(), s.values.end(), [](float v) { return v == 0; })) return active;
+  if (std::all_of(s.values.begin(), s.values.end(), [](double v) { return v == 0; })) return active;
   for (std::size_t i = 0; i < s.values.size(); ++i) active[i] = s.values[i] != 0 ? 1 : 0;
   return active;
 }
@@ -98,7 +105,7 @@ std::vector<std::uint8_t> find_active(const placed_surface& s) {
 surface_values read_vertex_values(const std::string& path, const std::string& surface, const std::string& structure,
                                   std::size_t vertices) {
   surface_values read = read_surface_values(path);
-  const std::vector<float>& values = read.arrays.front().values;
+  const std::vector<double>& values = read.arrays.front().values;
   if (values.size() != vertices)
     refuse_data(fmt::format("--surface-values {}: has values of {} vertices, expected {} as in {}", printable(path),
                             values.size(), vertices, printable(surface)));
@@ -111,8 +118,8 @@ surface_values read_vertex_values(const std::string& path, const std::string& su
 surface_values read_values_of(const std::string& path, const std::string& surface, const std::string& structure,
                               std::size_t vertices) {
   surface_values read = read_vertex_values(path, surface, structure, vertices);
-  const std::vector<float>& values = read.arrays.front().values;
-  if (std::all_of(values.begin(), values.end(), [](float v) { return v == 0; }))
+  const std::vector<double>& values = read.arrays.front().values;
+  if (std::all_of(values.begin(), values.end(), [](double v) { return v == 0; }))
     refuse_data(
         fmt::format("--surface-values {}: all values are 0, expected others at some vertices", printable(path)));
   return read;

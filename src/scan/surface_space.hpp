@@ -41,7 +41,8 @@ struct placed_surface {
   std::string path, structure;
   std::vector<float> positions;                         ///< x, y, z of each vertex, in voxels of FSL's storage
   std::vector<std::array<std::uint32_t, 3>> triangles;  ///< numbers of vertices
-  std::vector<float> values;                            ///< of the file, one per vertex; empty if it has none
+  std::vector<double> values;                           ///< of the file, one per vertex; empty if it has none
+  bool has_rounded_values = false;                      ///< as in `surface`
 
   std::size_t vertices() const { return positions.size() / 3; }
   vector3 position(std::size_t vertex) const;

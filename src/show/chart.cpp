@@ -185,8 +185,10 @@ table histogram_table(const histogram& h, const std::string& name, const std::st
 }
 
 std::string number_text(double value) {
+  constexpr double max_in_full = 1e7, max_count = 1e15;  // counts and labels are integers, and never rounded
   const double size = std::fabs(value);
-  return size >= 1e4 && size < 1e7 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+  const bool is_whole = size < max_count && value == std::round(value);
+  return size >= 1e4 && (size < max_in_full || is_whole) ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }
 
 std::string unit_text(const std::string& unit) { return unit == "input" ? "signal" : unit; }

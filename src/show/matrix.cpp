@@ -103,7 +103,7 @@ std::vector<std::string> region_names(const result_reader& r, std::size_t n) {
   names.clear();
   const constant* labels = r.find_constant(group, "labels");
   for (std::size_t i = 0; i < n; ++i)
-    names.push_back(labels != nullptr && labels->values.size() == n ? number_text(labels->values[i])
+    names.push_back(labels != nullptr && labels->values.size() == n ? fmt::format("{}", labels->values[i])
                                                                     : std::to_string(i + 1));
   return names;
 }

@@ -16,6 +16,7 @@ struct vertex_map {
   std::string none;                                ///< what a vertex without a value is: "no seed"
   std::vector<float> values;                       ///< one per vertex; not a number: none
   std::map<std::int32_t, std::string> names = {};  ///< of values that are labels
+  std::vector<std::int32_t> labels = {};           ///< the values without rounding, if they are labels
 };
 
 /// A surface among the masks of a run.

@@ -172,8 +172,7 @@ http_answer api::send_passable() const {
 
 http_answer api::send_regions() const {
   if (labels() == nullptr) return not_found("there is no parcellation");
-  const auto& label = labels()->label;
-  return binary_answer(grid_.nifti(grid_.reordered(std::vector<float>(label.begin(), label.end()), 1, 0)));
+  return binary_answer(grid_.nifti(grid_.reordered(labels()->label)));
 }
 
 /// Arrival times of the front from one end of the last connection, in the order of the arrays of solve().

@@ -19,8 +19,6 @@ namespace {
 using namespace request_json;
 using nlohmann::json;
 
-constexpr std::int64_t max_label = 1 << 24;
-
 /// Increasing, each once.
 template <class To>
 std::vector<To> read_set(const json& o, const char* name, std::int64_t min, std::int64_t max) {
@@ -76,8 +74,8 @@ fibre_choice parse_fibre_choice(std::string_view text) {
   if (o.contains("count"))
     c.count =
         static_cast<std::uint64_t>(integer(o.at("count"), "count", 1, static_cast<std::int64_t>(max_streamlines)));
-  c.include = read_set<std::int32_t>(o, "include", 1, max_label);
-  c.exclude = read_set<std::int32_t>(o, "exclude", 1, max_label);
+  c.include = read_set<std::int32_t>(o, "include", 1, largest_label);
+  c.exclude = read_set<std::int32_t>(o, "exclude", 1, largest_label);
   c.hidden = read_set<std::uint32_t>(o, "hidden", 0, max_fibre_groups);
   if (o.contains("grouping")) c.grouping = static_cast<std::uint64_t>(integer(o.at("grouping"), "grouping", 0, 1));
   if (!c.hidden.empty() && !c.grouping) refuse("grouping is missing");

@@ -60,9 +60,9 @@ std::array<std::uint64_t, 3> page_grid::middle_of(std::span<const std::uint64_t>
   return view_.place(*std::ranges::min_element(voxels, {}, squared_mm));
 }
 
-std::vector<float> page_grid::reordered(std::span<const float> values, std::size_t components,
-                                        std::size_t component) const {
-  std::vector<float> to;
+template <class T>
+std::vector<T> page_grid::reorder(std::span<const T> values, std::size_t components, std::size_t component) const {
+  std::vector<T> to;
   to.reserve(reordered_.voxel_count());
   for (std::uint64_t z = 0; z < reordered_.size[2]; ++z)
     for (std::uint64_t y = 0; y < reordered_.size[1]; ++y)
@@ -71,13 +71,38 @@ std::vector<float> page_grid::reordered(std::span<const float> values, std::size
   return to;
 }
 
-std::string page_grid::nifti(std::span<const float> values) const {
-  nifti_image image;
-  image.grid = reordered_;
+std::vector<float> page_grid::reordered(std::span<const float> values, std::size_t components,
+                                        std::size_t component) const {
+  return reorder(values, components, component);
+}
+
+std::vector<std::int32_t> page_grid::reordered(std::span<const std::int32_t> labels) const {
+  return reorder(labels, 1, 0);
+}
+
+namespace {
+
+template <class T>
+std::string nifti_file(const nifti_image& image, std::span<const T> values) {
   const std::vector<std::byte> header = nifti_header_bytes(image);
   std::string file(reinterpret_cast<const char*>(header.data()), header.size());
   file.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
   return file;
+}
+
+}  // namespace
+
+std::string page_grid::nifti(std::span<const float> values) const {
+  nifti_image image;
+  image.grid = reordered_;
+  return nifti_file(image, values);
+}
+
+std::string page_grid::nifti(std::span<const std::int32_t> labels) const {
+  nifti_image image;
+  image.grid = reordered_;
+  image.has_int32 = true;
+  return nifti_file(image, labels);
 }
 
 namespace {

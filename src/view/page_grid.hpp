@@ -28,10 +28,15 @@ class page_grid {
   std::array<std::uint64_t, 3> middle_of(std::span<const std::uint64_t> voxels) const;
   /// One component of a map (nz, ny, nx, components) in the page's order.
   std::vector<float> reordered(std::span<const float> values, std::size_t components, std::size_t component) const;
+  std::vector<std::int32_t> reordered(std::span<const std::int32_t> labels) const;
   /// A NIfTI file of values in the page's order.
   std::string nifti(std::span<const float> values) const;
+  std::string nifti(std::span<const std::int32_t> labels) const;
 
  private:
+  template <class T>
+  std::vector<T> reorder(std::span<const T> values, std::size_t components, std::size_t component) const;
+
   report::grid_view view_;
   image_grid reordered_;
 };

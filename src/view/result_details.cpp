@@ -66,8 +66,9 @@ std::string send_surface(const std::vector<shown_surface>& surfaces, std::string
   if (slash < place.size()) {
     const auto map = find_number(place.substr(slash + 1), s.maps.size());
     if (!map) throw failure(exit_status::usage, "the surface has no such map");
-    std::string block = begin_block({{"vertices", s.mesh.points_mm.size()}});
-    append(block, s.maps[*map].values);
+    const vertex_map& m = s.maps[*map];
+    std::string block = begin_block({{"vertices", s.mesh.points_mm.size()}, {"labels", !m.labels.empty()}});
+    m.labels.empty() ? append(block, m.values) : append(block, m.labels);
     return block;
   }
   std::string block = begin_block({{"vertices", s.mesh.points_mm.size()}, {"triangles", s.mesh.triangles.size()}});

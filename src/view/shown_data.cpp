@@ -93,8 +93,10 @@ void add_maps(const std::string& path, surface_values read, shown_surface& s) {
     for (const surface_label& l : read.labels) names[l.key] = printable(l.name);
   for (vertex_values& array : read.arrays) {
     const std::string name = array.name.empty() ? file_name(path) : printable(array.name);
-    s.maps.push_back(
-        {find_free_name(name, s.maps), "", "values of " + file_name(path), "no value", std::move(array.values), names});
+    s.maps.push_back({find_free_name(name, s.maps), "", "values of " + file_name(path), "no value",
+                      to_floats(array.values), names,
+                      read.is_label ? std::vector<std::int32_t>(array.values.begin(), array.values.end())
+                                    : std::vector<std::int32_t>()});
   }
 }
 
@@ -106,7 +108,8 @@ shown_surface read_lone_surface(const std::string& path, const std::vector<std::
   s.mesh = read_surface(path);
   for (const std::string& file : values)
     add_maps(file, read_vertex_values(file, path, s.mesh.structure, s.mesh.points_mm.size()), s);
-  if (!s.mesh.values.empty()) add_maps(path, {s.mesh.structure, {{"", s.mesh.values}}, {}, false}, s);
+  if (!s.mesh.values.empty())
+    add_maps(path, {s.mesh.structure, {{"", s.mesh.values, s.mesh.has_rounded_values}}, {}, false}, s);
   return s;
 }
 

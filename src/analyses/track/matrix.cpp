@@ -84,6 +84,7 @@ seed_matrix make_target_columns(int number, const std::string& file, const std::
     in.provenance[option] = fingerprint(masks.front());
     seed_matrix m = make_mask_matrix(number, file, masks.front());
     in.provenance[option]["voxels"] = m.voxels.size();
+    in.provenance[option]["image"] = read_nifti_header(masks.front()).geometry;  // of the export's images of columns
     return m;
   }
   in.provenance[option] = fingerprint(masks);

@@ -21,7 +21,7 @@ namespace mark = track::mark;
 /// before it in the list, which key the random numbers beyond those of the voxels. Returns whether any is in the
 /// samples.
 bool add_vertex_seeds(std::size_t surface, std::uint32_t file, std::uint32_t region, std::uint64_t before,
-                      const std::vector<float>& values, track_inputs& in) {
+                      const std::vector<double>& values, track_inputs& in) {
   const surface_masks::file& mesh = in.surfaces.files()[surface];
   const fsl_grid& grid = in.space.grid;
   const grid_space space(grid);
@@ -77,7 +77,7 @@ class listed_seeds {
   }
 
   /// The values that choose vertices of a surface; empty if there are none.
-  std::vector<float> read_values(std::size_t surface) {
+  std::vector<double> read_values(std::size_t surface) {
     if (request_.surface_values.empty()) return {};
     const std::string& path = request_.surface_values[surfaces_++];
     const surface_masks::file& mesh = in_.surfaces.files()[surface];

@@ -73,8 +73,8 @@ struct cifti_file {
 
 /// Throws failure (missing_input, bad_data).
 cifti_file read_cifti(const std::string& path);
-/// One column, a map of a .dscalar.nii or .dlabel.nii. Throws failure (disk).
-std::vector<float> read_cifti_column(const cifti_file& file, std::uint64_t column);
+/// One column, a map of a .dscalar.nii or .dlabel.nii; double represents every key of a label. Throws failure (disk).
+std::vector<double> read_cifti_column(const cifti_file& file, std::uint64_t column);
 
 /// Finds the voxel of one grid at the place of a voxel of another.
 class voxel_matcher {

@@ -280,17 +280,17 @@ cifti_file read_cifti(const std::string& path) {
   return cifti;
 }
 
-std::vector<float> read_cifti_column(const cifti_file& file, std::uint64_t column) {
+std::vector<double> read_cifti_column(const cifti_file& file, std::uint64_t column) {
   const input_file data(file.path);
   const std::uint64_t rows = axis_size(file.rows), columns = axis_size(file.columns),
                       size = datatype_bytes(file.datatype);
   const bool is_scaled = file.slope != 1 || file.intercept != 0;
-  const nifti_converter convert = find_converter(file.datatype, file.byte_swapped, is_scaled);
+  const nifti_converter_to<double> convert = find_converter<double>(file.datatype, file.byte_swapped, is_scaled);
   if (data.size() < file.data_offset ||
       (data.size() - file.data_offset) / size / std::max<std::uint64_t>(1, columns) < rows)
     refuse_data(fmt::format("{}: has {} bytes, expected {} x {} values after byte {}; the file is truncated",
                             data.name(), data.size(), rows, columns, file.data_offset));
-  std::vector<float> values(rows), row(columns);
+  std::vector<double> values(rows), row(columns);
   std::vector<std::byte> stored(columns * size);
   for (std::uint64_t r = 0; r < rows; ++r) {
     data.read(file.data_offset + r * stored.size(), stored.data(), stored.size());

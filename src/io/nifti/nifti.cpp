@@ -239,7 +239,9 @@ nifti_header read_nifti_header(const std::string& path, std::size_t dimensions) 
 struct nifti_reader::state {
   explicit state(nifti_header h) : header(std::move(h)), file(header.path) {
     if (header.compressed) stream.emplace(file);
-    convert = find_converter(header.datatype, header.byte_swapped, header.slope != 1 || header.intercept != 0);
+    const bool is_scaled = header.slope != 1 || header.intercept != 0;
+    convert = find_converter(header.datatype, header.byte_swapped, is_scaled);
+    convert_to_double = find_converter<double>(header.datatype, header.byte_swapped, is_scaled);
   }
 
   /// Throws failure (internal_error) for voxels outside the image.
@@ -276,7 +278,21 @@ struct nifti_reader::state {
   std::optional<gzip_stream> stream;
   bytes_after_image after;
   nifti_converter convert = nullptr;
+  nifti_converter_to<double> convert_to_double = nullptr;
   std::vector<std::byte> stored;
+
+  template <class To>
+  void read_values(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, nifti_converter_to<To> use,
+                   To* out) {
+    const std::uint64_t offset = byte_offset(volume, first_voxel, count);
+    constexpr std::uint64_t piece = 1 << 16;  // values that stay in the cache between reading and conversion
+    for (std::uint64_t done = 0; done < count; done += piece) {
+      const std::uint64_t n = std::min(piece, count - done);
+      stored.resize(std::max<std::size_t>(stored.size(), n * header.bytes_per_value));
+      read(offset + done * header.bytes_per_value, n * header.bytes_per_value, stored.data());
+      use(stored.data(), n, header.slope, header.intercept, out + done);
+    }
+  }
 };
 
 nifti_reader::nifti_reader(nifti_header header) : state_(std::make_unique<state>(std::move(header))) {}
@@ -286,16 +302,11 @@ nifti_reader::nifti_reader(nifti_reader&&) noexcept = default;
 const nifti_header& nifti_reader::header() const { return state_->header; }
 
 void nifti_reader::read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, float* out) {
-  state& s = *state_;
-  const nifti_header& h = s.header;
-  const std::uint64_t offset = s.byte_offset(volume, first_voxel, count);
-  constexpr std::uint64_t piece = 1 << 16;  // values that stay in the cache between reading and conversion
-  for (std::uint64_t done = 0; done < count; done += piece) {
-    const std::uint64_t n = std::min(piece, count - done);
-    s.stored.resize(std::max<std::size_t>(s.stored.size(), n * h.bytes_per_value));
-    s.read(offset + done * h.bytes_per_value, n * h.bytes_per_value, s.stored.data());
-    s.convert(s.stored.data(), n, h.slope, h.intercept, out + done);
-  }
+  state_->read_values(volume, first_voxel, count, state_->convert, out);
+}
+
+void nifti_reader::read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, double* out) {
+  state_->read_values(volume, first_voxel, count, state_->convert_to_double, out);
 }
 
 void nifti_reader::read_stored(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, std::byte* out) {

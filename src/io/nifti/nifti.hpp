@@ -71,6 +71,8 @@ class nifti_reader {
   /// Reads voxels [first_voxel, first_voxel + count) of one volume, x fastest. Plain files allow any order. In .gz
   /// files, going forward inflates what lies between; going back starts again. Throws failure.
   void read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, float* out);
+  /// The same in double, which represents every integer that labels may have.
+  void read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, double* out);
   /// The same without conversion: count * bytes_per_value bytes.
   void read_stored(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, std::byte* out);
   /// Reads on to the end of a .gz file, beyond the image, which verifies all checksums. read() and read_stored() do so

@@ -23,55 +23,59 @@ inline std::uint16_t swapped_bits(std::uint16_t v) { return __builtin_bswap16(v)
 inline std::uint32_t swapped_bits(std::uint32_t v) { return __builtin_bswap32(v); }
 inline std::uint64_t swapped_bits(std::uint64_t v) { return __builtin_bswap64(v); }
 
-template <class T, bool Swap, bool Scaled>
-void convert(const std::byte* stored, std::size_t count, double slope, double intercept, float* out) {
+template <class T, class To, bool Swap, bool Scaled>
+void convert(const std::byte* stored, std::size_t count, double slope, double intercept, To* out) {
   for (std::size_t i = 0; i < count; ++i) {
     bits_of<sizeof(T)> bits;
     std::memcpy(&bits, stored + i * sizeof(T), sizeof(T));
     if constexpr (Swap) bits = swapped_bits(bits);
     const T value = std::bit_cast<T>(bits);
     if constexpr (Scaled) {
-      out[i] = static_cast<float>(static_cast<double>(value) * slope + intercept);
+      out[i] = static_cast<To>(static_cast<double>(value) * slope + intercept);
     } else {
-      out[i] = static_cast<float>(value);
+      out[i] = static_cast<To>(value);
     }
   }
 }
 
-template <class T>
-nifti_converter choose(bool swapped, bool scaled) {
-  if (swapped) return scaled ? convert<T, true, true> : convert<T, true, false>;
-  return scaled ? convert<T, false, true> : convert<T, false, false>;
+template <class T, class To>
+nifti_converter_to<To> choose(bool swapped, bool scaled) {
+  if (swapped) return scaled ? convert<T, To, true, true> : convert<T, To, true, false>;
+  return scaled ? convert<T, To, false, true> : convert<T, To, false, false>;
 }
 
 }  // namespace
 
-nifti_converter find_converter(int datatype, bool byte_swapped, bool scaled) {
+template <class To>
+nifti_converter_to<To> find_converter(int datatype, bool byte_swapped, bool scaled) {
   switch (datatype) {
     case nifti_uint8:
-      return choose<std::uint8_t>(false, scaled);
+      return choose<std::uint8_t, To>(false, scaled);
     case nifti_int8:
-      return choose<std::int8_t>(false, scaled);
+      return choose<std::int8_t, To>(false, scaled);
     case nifti_int16:
-      return choose<std::int16_t>(byte_swapped, scaled);
+      return choose<std::int16_t, To>(byte_swapped, scaled);
     case nifti_uint16:
-      return choose<std::uint16_t>(byte_swapped, scaled);
+      return choose<std::uint16_t, To>(byte_swapped, scaled);
     case nifti_int32:
-      return choose<std::int32_t>(byte_swapped, scaled);
+      return choose<std::int32_t, To>(byte_swapped, scaled);
     case nifti_uint32:
-      return choose<std::uint32_t>(byte_swapped, scaled);
+      return choose<std::uint32_t, To>(byte_swapped, scaled);
     case nifti_int64:
-      return choose<std::int64_t>(byte_swapped, scaled);
+      return choose<std::int64_t, To>(byte_swapped, scaled);
     case nifti_uint64:
-      return choose<std::uint64_t>(byte_swapped, scaled);
+      return choose<std::uint64_t, To>(byte_swapped, scaled);
     case nifti_float32:
-      return choose<float>(byte_swapped, scaled);
+      return choose<float, To>(byte_swapped, scaled);
     case nifti_float64:
-      return choose<double>(byte_swapped, scaled);
+      return choose<double, To>(byte_swapped, scaled);
     default:
       return nullptr;
   }
 }
+
+template nifti_converter_to<float> find_converter<float>(int, bool, bool);
+template nifti_converter_to<double> find_converter<double>(int, bool, bool);
 
 std::size_t datatype_bytes(int datatype) {
   switch (datatype) {

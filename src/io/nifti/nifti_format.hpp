@@ -47,15 +47,18 @@ void place_grid(const nifti_fields& fields, const std::string& name, image_grid&
 /// Returns nifti_header::geometry.
 nlohmann::json copied_geometry(const nifti_fields& fields);
 
-/// Converts `count` stored values to float: value * slope + intercept, computed in double. NaN stays NaN.
-using nifti_converter = void (*)(const std::byte* stored, std::size_t count, double slope, double intercept,
-                                 float* out);
+/// Converts `count` stored values to float or double: value * slope + intercept, computed in double. NaN stays NaN.
+template <class To>
+using nifti_converter_to = void (*)(const std::byte* stored, std::size_t count, double slope, double intercept,
+                                    To* out);
+using nifti_converter = nifti_converter_to<float>;
 
 inline constexpr int float32_datatype = 16;  ///< nifti_float32
 
 /// Returns the conversion for a NIfTI datatype, or null if the datatype is not supported. If not `scaled`, slope and
 /// intercept are ignored.
-nifti_converter find_converter(int datatype, bool byte_swapped, bool scaled);
+template <class To = float>
+nifti_converter_to<To> find_converter(int datatype, bool byte_swapped, bool scaled);
 
 /// Bytes per value, or 0 if the datatype is not supported.
 std::size_t datatype_bytes(int datatype);

@@ -29,7 +29,7 @@ void fill_common(const nifti_image& image, Header& h) {
   h.dim[5] = static_cast<dimension>(image.series);
   for (std::size_t i = 6; i < 8; ++i) h.dim[i] = 1;
   for (std::size_t i = 0; i < 8; ++i) h.pixdim[i] = 1;
-  h.datatype = image.int16_step > 0 ? nifti_int16 : nifti_float32;
+  h.datatype = image.int16_step > 0 ? nifti_int16 : image.has_int32 ? nifti_int32 : nifti_float32;
   h.bitpix = image.int16_step > 0 ? 16 : 32;
   h.vox_offset = sizeof(Header) + 4;
   h.scl_slope = image.int16_step > 0 ? image.int16_step : 1;
@@ -123,6 +123,11 @@ void nifti_writer::append(std::span<const float> values) {
   state_->written += values.size();
 }
 
+void nifti_writer::append(std::span<const std::int32_t> values) {
+  state_->file.write(values.data(), values.size_bytes());
+  state_->written += values.size();
+}
+
 void nifti_writer::finish() {
   const state& s = *state_;
   if (s.written != s.expected) {
@@ -134,6 +139,14 @@ void nifti_writer::finish() {
 
 void write_nifti(const std::string& path, const nifti_image& image, std::span<const float> values) {
   nifti_writer writer(path, image);
+  writer.append(values);
+  writer.finish();
+}
+
+void write_nifti(const std::string& path, const nifti_image& image, std::span<const std::int32_t> values) {
+  nifti_image stored = image;
+  stored.has_int32 = true;
+  nifti_writer writer(path, stored);
   writer.append(values);
   writer.finish();
 }

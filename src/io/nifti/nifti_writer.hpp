@@ -22,6 +22,7 @@ struct nifti_image {
   std::uint64_t series = 1;                ///< dim[5]: number of series, each of `volumes` volumes
   /// If above 0, the values are int16 and scl_slope is this step. Only used with nifti_header_bytes().
   float int16_step = 0;
+  bool has_int32 = false;  ///< the values are int32: labels and numbers
 };
 
 /// The bytes before the first value (header and empty extension flag), for callers that write the values themselves.
@@ -36,6 +37,7 @@ class nifti_writer {
 
   /// Appends the next values: volume by volume, series by series, x fastest. Throws failure (disk).
   void append(std::span<const float> values);
+  void append(std::span<const std::int32_t> values);
   /// Renames the file to its final name; all values must have been appended. Without finish() the file is removed.
   void finish();
 
@@ -47,5 +49,7 @@ class nifti_writer {
 /// Writes a complete image as float32 NIfTI-1 (NIfTI-2 if a dimension exceeds 32767), compressed if the name ends in
 /// .gz, under a temporary name until complete. `values`: volume by volume, x fastest. Throws failure (disk).
 void write_nifti(const std::string& path, const nifti_image& image, std::span<const float> values);
+/// The same as int32.
+void write_nifti(const std::string& path, const nifti_image& image, std::span<const std::int32_t> values);
 
 }  // namespace voxherd

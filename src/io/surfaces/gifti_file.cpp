@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <limits>
+#include <sstream>
 #include <utility>
 
 #include "core/failure.hpp"
@@ -53,6 +54,13 @@ class gifti_builder : public xml_handler {
       collect(note_value_, max_note_bytes);
     } else if (element == "Label") {
       start_label(attributes);
+    } else if (element == "CoordinateSystemTransformMatrix" && in_array_) {
+      count_note();
+      file_.arrays.back().transforms.emplace_back();
+    } else if (gifti_transform* t = current_transform()) {
+      if (element == "DataSpace") collect(t->from, max_note_bytes);
+      if (element == "TransformedSpace") collect(t->to, max_note_bytes);
+      if (element == "MatrixData") collect(matrix_, max_note_bytes);
     }
   }
 
@@ -80,6 +88,8 @@ class gifti_builder : public xml_handler {
       decode_values(file_.arrays.back(), coding_, data_, where());
       has_data_ = true;
       data_ = {};
+    } else if (element == "CoordinateSystemTransformMatrix") {
+      if (gifti_transform* t = current_transform()) end_transform(*t);
     } else if (element == "DataArray") {
       if (!has_data_) refuse(fmt::format("{}: has no <Data>", where()));
       in_array_ = false;
@@ -93,6 +103,21 @@ class gifti_builder : public xml_handler {
   [[noreturn]] static void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
 
   std::string where() const { return in_array_ ? file_.describe(file_.arrays.size() - 1) : file_.name; }
+
+  gifti_transform* current_transform() {
+    if (!in_array_ || file_.arrays.back().transforms.empty()) return nullptr;
+    return &file_.arrays.back().transforms.back();
+  }
+
+  void end_transform(gifti_transform& t) {
+    for (std::string* name : {&t.from, &t.to}) {
+      name->erase(name->find_last_not_of(" \t\r\n") + 1);
+      name->erase(0, name->find_first_not_of(" \t\r\n"));
+    }
+    std::istringstream numbers(matrix_);
+    for (double number = 0; numbers >> number;) t.matrix.push_back(number);
+    matrix_.clear();
+  }
 
   void collect(std::string& text, std::uint64_t max_bytes) {
     text.clear();
@@ -196,7 +221,7 @@ class gifti_builder : public xml_handler {
   bool is_gifti_ = false, in_array_ = false, has_data_ = false;
   std::size_t notes_ = 0;
   gifti_coding coding_;
-  std::string data_, note_name_, note_value_, label_;
+  std::string data_, note_name_, note_value_, label_, matrix_;
   std::string* text_ = nullptr;  ///< where text goes
   std::uint64_t max_text_ = 0;
 };

@@ -12,6 +12,12 @@
 
 namespace voxherd {
 
+/// A map of points from the space of their coordinates to another space, as stored.
+struct gifti_transform {
+  std::string from, to;        ///< "NIFTI_XFORM_SCANNER_ANAT", without blanks at the ends
+  std::vector<double> matrix;  ///< 4 x 4, row by row; empty if it cannot be read
+};
+
 /// An array of a GIFTI file.
 struct gifti_array {
   std::string intent;  ///< without NIFTI_INTENT_: "POINTSET"
@@ -19,10 +25,10 @@ struct gifti_array {
   std::uint64_t rows = 0, columns = 1;
   std::vector<std::byte> values;  ///< row by row, in native byte order
   std::map<std::string, std::string> notes;
+  std::vector<gifti_transform> transforms;  ///< of points
 
-  /// All values as float32. Throws failure (bad_data) for an integer that
-  /// float32 does not represent.
-  std::vector<float> floats(const std::string& name) const;
+  /// All values; double represents every value of the types that are read.
+  std::vector<double> numbers() const;
 };
 
 /// How the values of an array are stored.

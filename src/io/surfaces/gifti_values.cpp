@@ -171,33 +171,28 @@ void order_by_row(gifti_array& array) {
 }
 
 template <class T>
-std::vector<float> floats_of(const gifti_array& array, const std::string& name) {
-  std::vector<float> floats(array.rows * array.columns);
-  for (std::size_t i = 0; i < floats.size(); ++i) {
+std::vector<double> numbers_of(const gifti_array& array) {
+  std::vector<double> numbers(array.rows * array.columns);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
     T value;
     std::memcpy(&value, &array.values[i * sizeof(T)], sizeof(T));
-    floats[i] = static_cast<float>(value);
-    if constexpr (std::is_integral_v<T>) {
-      if (static_cast<double>(floats[i]) != static_cast<double>(value))
-        throw failure(exit_status::bad_data,
-                      fmt::format("{}: value {} is {}, expected integers of at most 16777216", name, i, value));
-    }
+    numbers[i] = static_cast<double>(value);
   }
-  return floats;
+  return numbers;
 }
 
 }  // namespace
 
-std::vector<float> gifti_array::floats(const std::string& name) const {
+std::vector<double> gifti_array::numbers() const {
   switch (type) {
     case element_type::uint8:
-      return floats_of<std::uint8_t>(*this, name);
+      return numbers_of<std::uint8_t>(*this);
     case element_type::int32:
-      return floats_of<std::int32_t>(*this, name);
+      return numbers_of<std::int32_t>(*this);
     case element_type::float64:
-      return floats_of<double>(*this, name);
+      return numbers_of<double>(*this);
     default:
-      return floats_of<float>(*this, name);
+      return numbers_of<float>(*this);
   }
 }
 

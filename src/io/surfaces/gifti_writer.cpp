@@ -81,6 +81,13 @@ void write_gifti(const std::string& path, const gifti_file& gifti) {
 
 }  // namespace
 
+std::vector<float> to_floats(const std::vector<double>& values) {
+  std::vector<float> floats;
+  floats.reserve(values.size());
+  for (const double v : values) floats.push_back(static_cast<float>(v));
+  return floats;
+}
+
 std::string cifti_structure(std::string_view gifti_name) {
   if (gifti_name == "CortexRightAndLeft" || gifti_name == "CortexLeftAndRight") return "CORTEX";
   std::string name;
@@ -112,7 +119,7 @@ void write_surface_values(const std::string& path, const surface_values& values)
       const std::vector<std::int32_t> keys(v.values.begin(), v.values.end());
       gifti.arrays.push_back(make_array("LABEL", element_type::int32, 1, keys));
     } else {
-      gifti.arrays.push_back(make_array("NONE", element_type::float32, 1, v.values));
+      gifti.arrays.push_back(make_array("NONE", element_type::float32, 1, to_floats(v.values)));
     }
     gifti.arrays.back().notes["Name"] = v.name;
   }
@@ -124,7 +131,8 @@ void write_surface(const std::string& path, const surface& mesh) {
   gifti.arrays.push_back(make_array("POINTSET", element_type::float32, 3, mesh.points_mm));
   gifti.arrays.push_back(make_array("TRIANGLE", element_type::int32, 3, mesh.triangles));
   if (!mesh.structure.empty()) gifti.arrays.front().notes[structure_note] = gifti_structure(mesh.structure);
-  if (!mesh.values.empty()) gifti.arrays.push_back(make_array("NONE", element_type::float32, 1, mesh.values));
+  if (!mesh.values.empty())
+    gifti.arrays.push_back(make_array("NONE", element_type::float32, 1, to_floats(mesh.values)));
   write_gifti(path, gifti);
 }
 

@@ -1,6 +1,7 @@
 #include "src/io/surfaces/surfaces.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -68,6 +69,42 @@ std::string find_structure(const gifti_file& file) {
   return note == file.notes.end() ? "" : cifti_structure(note->second);
 }
 
+/// An offset of the centre of FreeSurfer's volume, which mris_convert writes beside coordinates that count from there.
+std::string describe_volume_centre(const gifti_array& points) {
+  std::array<double, 3> centre{};
+  constexpr const char* notes[] = {"VolGeomC_R", "VolGeomC_A", "VolGeomC_S"};
+  for (std::size_t d = 0; d < 3; ++d) {
+    const auto note = points.notes.find(notes[d]);
+    if (note == points.notes.end()) return "";
+    const char* const end = note->second.data() + note->second.size();
+    if (std::from_chars(note->second.data(), end, centre[d]).ec != std::errc{}) return "";
+  }
+  if (std::all_of(centre.begin(), centre.end(), [](double mm) { return std::abs(mm) < 1e-3; })) return "";
+  return fmt::format("its VolGeomC_R, _A, _S say that they count from the centre of FreeSurfer's volume, at {} mm",
+                     fmt::join(centre, ", "));
+}
+
+std::string describe_transform(const gifti_transform& t) {
+  if (t.to != "NIFTI_XFORM_SCANNER_ANAT" || t.from == t.to || t.matrix.size() != 16) return "";
+  double change = 0;
+  for (std::size_t i = 0; i < 16; ++i) change = std::max(change, std::abs(t.matrix[i] - (i % 5 == 0 ? 1 : 0)));
+  if (change < 1e-3) return "";
+  return fmt::format(
+      "its CoordinateSystemTransformMatrix maps them to the scanner's space, a shift of {:.4g}, {:.4g}, "
+      "{:.4g} mm among others",
+      t.matrix[3], t.matrix[7], t.matrix[11]);
+}
+
+/// Coordinates in the scanner's space are those of the world, whatever else the file says: tools that move a surface
+/// there leave the notes of FreeSurfer as they were.
+std::string find_other_origin(const gifti_array& points) {
+  for (const gifti_transform& t : points.transforms)
+    if (t.from == "NIFTI_XFORM_SCANNER_ANAT") return "";
+  for (const gifti_transform& t : points.transforms)
+    if (std::string found = describe_transform(t); !found.empty()) return found;
+  return describe_volume_centre(points);
+}
+
 void require_one_column(const gifti_array& array, const std::string& where) {
   if (array.columns != 1)
     refuse_data(fmt::format("{}: has {} columns, expected one value per vertex", where, array.columns));
@@ -78,9 +115,10 @@ surface convert_surface(const gifti_file& file) {
   const gifti_array& points = find_array(file, "POINTSET", "points");
   if (points.type != element_type::float32 && points.type != element_type::float64)
     refuse_data(fmt::format("{}: the points are integers, expected NIFTI_TYPE_FLOAT32", file.name));
-  const std::vector<float> mm = points.floats(file.name);
+  const std::vector<float> mm = to_floats(points.numbers());
   s.points_mm.resize(points.rows);
   std::memcpy(s.points_mm.data(), mm.data(), mm.size() * sizeof(float));
+  s.other_origin = find_other_origin(points);
   const gifti_array& triangles = find_array(file, "TRIANGLE", "triangles");
   if (triangles.type != element_type::int32)
     refuse_data(fmt::format("{}: the triangles are not of NIFTI_TYPE_INT32", file.name));
@@ -90,7 +128,8 @@ surface convert_surface(const gifti_file& file) {
   for (std::size_t i = 0; i < file.arrays.size() && s.values.empty(); ++i) {
     if (!has_values(file.arrays[i])) continue;
     require_one_column(file.arrays[i], file.describe(i));
-    s.values = file.arrays[i].floats(file.describe(i));
+    s.values = file.arrays[i].numbers();
+    s.has_rounded_values = file.arrays[i].type == element_type::float32;
   }
   return s;
 }
@@ -113,6 +152,13 @@ class word_reader {
     ++line_;
     while (rest.ends_with('\r') || rest.ends_with(' ')) rest.remove_suffix(1);
     return rest;
+  }
+
+  /// Skips a block that ends at a blank line, or at the end.
+  void skip_block() {
+    rest_of_line();
+    while (at_ < text_.size() && !rest_of_line().empty()) {
+    }
   }
 
   /// Whether another word follows on the same line.
@@ -149,14 +195,27 @@ class word_reader {
     return value;
   }
 
+  /// Whether this word follows, which stays there.
+  bool next_is(std::string_view expected) {
+    const auto at = at_;
+    const auto line = line_;
+    const bool is_next = word() == expected;
+    at_ = at, line_ = line;
+    return is_next;
+  }
+
   /// How many lines of at least `bytes` each are announced; refuses more than
   /// the rest of the text can hold.
   std::uint64_t count(const char* what, std::uint64_t bytes) {
     const auto n = number<std::uint64_t>(what);
+    check_count(n, what, bytes);
+    return n;
+  }
+
+  void check_count(std::uint64_t n, const char* what, std::uint64_t bytes) const {
     if (n < 1 || n > (text_.size() - at_) / bytes)
       refuse(fmt::format("{} {}", n, what),
              fmt::format("1 to {}, which is what the rest of the file can hold", (text_.size() - at_) / bytes));
-    return n;
   }
 
   std::array<float, 3> point() {
@@ -184,18 +243,6 @@ class word_reader {
   std::uint64_t line_ = 1;
 };
 
-void read_vtk_scalars(word_reader& words, std::size_t points, surface& s) {
-  words.word();  // the name
-  words.word();  // the type
-  if (words.has_more_on_line() && words.number<int>("the number of components") != 1)
-    words.refuse("scalars of several components", "one value per vertex");
-  if (const auto table = words.word(); table != "LOOKUP_TABLE")
-    words.refuse(fmt::format("\"{}\"", printable(std::string(table.substr(0, 40)))), "LOOKUP_TABLE");
-  words.word();
-  s.values.resize(points);
-  for (float& v : s.values) v = words.real("a finite value");
-}
-
 // Surfaces in text formats, not yet checked. `text`: the complete file. Throw failure (bad_data).
 surface parse_freesurfer_text(std::string_view text, const std::string& name) {
   word_reader words(text, name);
@@ -216,6 +263,7 @@ surface parse_freesurfer_text(std::string_view text, const std::string& name) {
     if (words.has_more_on_line()) words.refuse("a fifth word", "x y z and a value");
   }
   if (!has_values) s.values.clear();
+  s.has_rounded_values = true;
   s.triangles.resize(triangles);
   for (auto& t : s.triangles) {
     t = words.triangle(points);
@@ -224,45 +272,170 @@ surface parse_freesurfer_text(std::string_view text, const std::string& name) {
   return s;
 }
 
-surface parse_vtk_text(std::string_view text, const std::string& name) {
-  word_reader words(text, name);
-  words.rest_of_line();
-  words.rest_of_line();
-  if (const auto form = words.rest_of_line(); form != "ASCII")
-    words.refuse(fmt::format("\"{}\"", printable(std::string(form.substr(0, 40)))),
-                 "ASCII (a file in binary form is not supported)");
-  surface s;
-  bool of_points = false;
-  for (std::string_view word = words.word(); !word.empty(); word = words.word()) {
+/// VTK's legacy format in ASCII (The VTK File Formats; since VTK 9 version 5.1, with cells as offsets and corners).
+class vtk_parser {
+ public:
+  vtk_parser(std::string_view text, const std::string& name) : words_(text, name) {}
+
+  surface parse() {
+    words_.rest_of_line();
+    words_.rest_of_line();
+    if (const auto form = words_.rest_of_line(); form != "ASCII")
+      words_.refuse(quote(form), "ASCII (a file in binary form is not supported)");
+    for (std::string_view word = words_.word(); !word.empty(); word = words_.word()) parse_part(word);
+    return std::move(surface_);
+  }
+
+ private:
+  static std::string quote(std::string_view text) {
+    return fmt::format("\"{}\"", printable(std::string(text.substr(0, 40))));
+  }
+
+  void parse_part(std::string_view word) {
     if (word == "DATASET") {
-      if (const auto kind = words.word(); kind != "POLYDATA")
-        words.refuse(fmt::format("\"DATASET {}\"", printable(std::string(kind.substr(0, 40)))), "DATASET POLYDATA");
-    } else if (word == "POINTS" && s.points_mm.empty()) {
-      s.points_mm.resize(words.count("points", 6));
-      words.word();
-      for (auto& p : s.points_mm) p = words.point();
-    } else if (word == "POLYGONS" && s.triangles.empty()) {
-      s.triangles.resize(words.count("polygons", 8));
-      words.word();
-      for (auto& t : s.triangles) {
-        if (const auto corners = words.number<int>("the number of corners"); corners != 3)
-          words.refuse(fmt::format("a polygon of {} corners", corners), "triangles");
-        t = words.triangle(s.points_mm.size());
-      }
-    } else if (word == "POINT_DATA") {
-      const auto count = words.number<std::uint64_t>("the number of points");
-      if (count != s.points_mm.size())
-        words.refuse(fmt::format("POINT_DATA {}", count), fmt::format("{} as of POINTS", s.points_mm.size()));
-      of_points = true;
-    } else if (word == "SCALARS" && of_points) {
-      read_vtk_scalars(words, s.points_mm.size(), s);
-      break;
+      if (const auto kind = words_.word(); kind != "POLYDATA")
+        words_.refuse(quote("DATASET " + std::string(kind)), "DATASET POLYDATA");
+    } else if (word == "POINTS" && surface_.points_mm.empty()) {
+      surface_.points_mm.resize(words_.count("points", 6));
+      words_.word();  // the type
+      for (auto& p : surface_.points_mm) p = words_.point();
+    } else if (word == "POLYGONS" && surface_.triangles.empty()) {
+      read_polygons();
+    } else if (word == "VERTICES" || word == "LINES" || word == "POLYGONS") {
+      skip_cells();  // scanners of shapes write them beside the triangles
+    } else if (word == "TRIANGLE_STRIPS") {
+      words_.refuse("TRIANGLE_STRIPS", "POLYGONS of three corners; use vtkTriangleFilter");
+    } else if (word == "METADATA") {
+      words_.skip_block();
+    } else if (word == "POINT_DATA" || word == "CELL_DATA") {
+      of_points_ = word == "POINT_DATA";
+      data_ = words_.number<std::uint64_t>("the number of values");
+      if (of_points_ && data_ != surface_.points_mm.size())
+        words_.refuse(fmt::format("POINT_DATA {}", data_), fmt::format("{} as of POINTS", surface_.points_mm.size()));
+    } else if (word == "SCALARS" && (of_points_ || data_ > 0)) {
+      read_scalars();
+    } else if (const std::uint64_t columns = data_columns(word); columns > 0) {
+      words_.word();  // the name
+      words_.word();  // the type
+      skip_numbers(columns * data_);
+    } else if (word == "FIELD") {
+      read_fields();
+    } else if (word == "LOOKUP_TABLE") {
+      words_.word();  // the name
+      skip_numbers(4 * words_.number<std::uint64_t>("the number of colours"));
     } else {
-      break;  // nothing else is used
+      words_.refuse(quote(word), "a part of VTK's legacy format, such as POLYGONS");
     }
   }
-  return s;
-}
+
+  /// Numbers per point of an array that is not used; 0 for other words.
+  static std::uint64_t data_columns(std::string_view word) {
+    if (word == "NORMALS" || word == "VECTORS") return 3;
+    return word == "TENSORS" ? 9 : 0;
+  }
+
+  void skip_numbers(std::uint64_t count) {
+    for (; count > 0; --count)
+      if (words_.word().empty()) words_.refuse("the end of the file", fmt::format("{} more numbers", count));
+  }
+
+  std::array<std::uint32_t, 3> triangle() { return words_.triangle(surface_.points_mm.size()); }
+
+  void require_three_corners(std::uint64_t corners) const {
+    if (corners != 3) words_.refuse(fmt::format("a polygon of {} corners", corners), "triangles");
+  }
+
+  /// Before version 5.1 the number of cells and of all numbers follow, then cells, each with its number of corners.
+  /// Since then the number of offsets, one more than cells, and of corners; then both arrays, with words before them.
+  bool read_sizes(std::uint64_t& first, std::uint64_t& second) {
+    first = words_.number<std::uint64_t>("the number of cells");
+    second = words_.number<std::uint64_t>("the number of their numbers");
+    return words_.next_is("OFFSETS");
+  }
+
+  void read_polygons() {
+    std::uint64_t cells = 0, numbers = 0;
+    const bool has_offsets = read_sizes(cells, numbers);
+    if (has_offsets) --cells;
+    words_.check_count(cells, "polygons", 6);
+    surface_.triangles.resize(cells);
+    if (!has_offsets) {
+      for (auto& t : surface_.triangles) {
+        require_three_corners(words_.number<std::uint64_t>("the number of corners"));
+        t = triangle();
+      }
+      return;
+    }
+    read_offsets(cells);
+    expect("CONNECTIVITY");
+    words_.word();  // the type
+    for (auto& t : surface_.triangles) t = triangle();
+  }
+
+  void read_offsets(std::uint64_t cells) {
+    expect("OFFSETS");
+    words_.word();  // the type
+    std::uint64_t before = 0;
+    for (std::uint64_t i = 0; i <= cells; ++i) {
+      const auto offset = words_.number<std::uint64_t>("an offset");
+      if (i > 0) require_three_corners(offset - before);
+      before = offset;
+    }
+  }
+
+  void skip_cells() {
+    std::uint64_t cells = 0, numbers = 0;
+    if (!read_sizes(cells, numbers)) return skip_numbers(numbers);
+    expect("OFFSETS");
+    words_.word();
+    skip_numbers(cells);
+    expect("CONNECTIVITY");
+    words_.word();
+    skip_numbers(numbers);
+  }
+
+  void expect(const char* word) {
+    if (const auto found = words_.word(); found != word) words_.refuse(quote(found), word);
+  }
+
+  /// The first scalars of the points are the surface's values; others are skipped.
+  void read_scalars() {
+    words_.word();  // the name
+    words_.word();  // the type
+    const std::uint64_t columns =
+        words_.has_more_on_line() ? words_.number<std::uint64_t>("the number of components") : 1;
+    const bool is_used = of_points_ && surface_.values.empty();
+    if (is_used && columns != 1) words_.refuse("scalars of several components", "one value per vertex");
+    expect("LOOKUP_TABLE");
+    words_.word();
+    if (!is_used) return skip_numbers(columns * data_);
+    surface_.values.resize(surface_.points_mm.size());
+    for (double& v : surface_.values) v = words_.real("a finite value");
+    surface_.has_rounded_values = true;
+  }
+
+  void read_fields() {
+    words_.word();  // the name
+    const auto arrays = words_.number<std::uint64_t>("the number of arrays");
+    for (std::uint64_t i = 0; i < arrays; ++i) {
+      std::string_view name = words_.word();
+      if (name == "METADATA") {  // of the array before
+        words_.skip_block();
+        name = words_.word();
+      }
+      const auto columns = words_.number<std::uint64_t>("the number of components"),
+                 rows = words_.number<std::uint64_t>("the number of rows");
+      const bool is_text = words_.word() == "string";
+      if (is_text) words_.refuse("a field of texts", "numbers");
+      skip_numbers(columns * rows);
+    }
+  }
+
+  word_reader words_;
+  surface surface_;
+  bool of_points_ = false;
+  std::uint64_t data_ = 0;  ///< points or cells that the arrays that follow belong to
+};
 
 void check_surface(const surface& s, const std::string& name) {
   if (s.points_mm.empty() || s.triangles.empty())
@@ -304,7 +477,7 @@ surface read_surface(const std::string& path) {
     s = convert_surface(read_gifti(path));
   } else {
     const std::string text = read_text_file(path, "a surface in ASCII", max_text_file_bytes);
-    s = *format == surface_format::freesurfer_text ? parse_freesurfer_text(text, name) : parse_vtk_text(text, name);
+    s = *format == surface_format::freesurfer_text ? parse_freesurfer_text(text, name) : vtk_parser(text, name).parse();
   }
   check_surface(s, name);
   return s;
@@ -324,7 +497,8 @@ surface_values read_surface_values(const std::string& path) {
                               v.arrays.front().values.size()));
     if (array.intent == "LABEL") v.is_label = true;
     const auto name = array.notes.find("Name");
-    v.arrays.push_back({name == array.notes.end() ? "" : name->second, array.floats(file.describe(i))});
+    v.arrays.push_back(
+        {name == array.notes.end() ? "" : name->second, array.numbers(), array.type == element_type::float32});
   }
   if (v.arrays.empty())
     refuse_data(

@@ -7,13 +7,16 @@
 
 namespace voxherd {
 
-/// A mesh of triangles. The transform stored in a GIFTI file is not applied, as
-/// in FSL.
+/// A mesh of triangles. A transform or an origin stored in a GIFTI file is not applied, as in FSL: see other_origin.
 struct surface {
   std::vector<std::array<float, 3>> points_mm;          ///< finite
   std::vector<std::array<std::uint32_t, 3>> triangles;  ///< numbers of points
-  std::vector<float> values;                            ///< one per point, finite; empty if the file has none
+  std::vector<double> values;                           ///< one per point, finite; empty if the file has none
+  bool has_rounded_values = false;                      ///< of float32 or text: integers above 2^24 may be rounded
   std::string structure;                                ///< in CIFTI's words, "CORTEX_LEFT"; "" if not stated
+  /// What the file says of coordinates that are not those of the world; "" if nothing: "its VolGeomC_R, _A, _S are
+  /// ...".
+  std::string other_origin;
 };
 
 /// Whether the file is read as a surface: its name ends in .gii or .gii.gz, or
@@ -31,7 +34,8 @@ surface read_surface(const std::string& path);
 /// Values per vertex, without the mesh.
 struct vertex_values {
   std::string name;
-  std::vector<float> values;
+  std::vector<double> values;
+  bool has_rounded_values = false;  ///< as in `surface`
 };
 
 struct surface_label {
@@ -53,6 +57,8 @@ surface_values read_surface_values(const std::string& path);
 /// Writes a GIFTI file of values, compressed inside (and as a whole if the name
 /// ends in .gz), under a temporary name until complete. Throws failure (disk).
 void write_surface_values(const std::string& path, const surface_values& values);
+
+std::vector<float> to_floats(const std::vector<double>& values);
 
 /// The same of a mesh with its values, if it has some.
 void write_surface(const std::string& path, const surface& mesh);

@@ -21,6 +21,17 @@ std::vector<float> floats_from(std::span<const std::byte> values) {
   return floats;
 }
 
+template <class T>
+bool any_rounded(std::span<const std::byte> values) {
+  for (std::size_t i = 0; i < values.size() / sizeof(T); ++i) {
+    T value;
+    std::memcpy(&value, &values[i * sizeof(T)], sizeof(T));
+    // In double, as the float nearest the largest integer is one more than it.
+    if (static_cast<double>(static_cast<float>(value)) != static_cast<double>(value)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void for_each_piece(const fibre_source& source, const std::function<void(const fibre_piece&)>& use) {
@@ -49,6 +60,12 @@ std::vector<float> as_floats(element_type type, std::span<const std::byte> value
       return floats_from<double>(values);
   }
   throw failure(exit_status::internal_error, "as_floats: unknown element type");
+}
+
+bool are_rounded_as_floats(element_type type, std::span<const std::byte> values) {
+  if (type == element_type::int32) return any_rounded<std::int32_t>(values);
+  if (type == element_type::uint32) return any_rounded<std::uint32_t>(values);
+  return type == element_type::uint64 && any_rounded<std::uint64_t>(values);
 }
 
 }  // namespace voxherd

@@ -60,6 +60,8 @@ void for_each_piece(const fibre_source& source, const std::function<void(const f
 
 /// Converts values of any element type to float32.
 std::vector<float> as_floats(element_type type, std::span<const std::byte> values);
+/// Whether as_floats() rounds an integer, which may be a label.
+bool are_rounded_as_floats(element_type type, std::span<const std::byte> values);
 
 // Each writer writes one file under a temporary name until complete, and keeps the offsets and one piece of the fibres
 // in memory. Throws failure: disk, and bad_data for values that the format cannot represent.

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <string>
 
 #include "core/analysis.hpp"
@@ -192,9 +193,17 @@ void spread(const std::vector<float>& values, std::size_t width, std::size_t col
     std::copy_n(&values[i * width], width, &rows[i * stride + column]);
 }
 
+/// Names of arrays with integers that float32 rounds.
+using name_set = std::set<std::string>;
+
+std::vector<float> column_values(const fibre_array& a, const std::vector<std::byte>& bytes, name_set& rounded) {
+  if (are_rounded_as_floats(a.type, bytes)) rounded.insert(a.name);
+  return as_floats(a.type, bytes);
+}
+
 /// Rows of one piece: x, y, z and the scalars of each point.
 std::vector<float> point_rows(const fibre_source& source, const trk_geometry& g, const trk_columns& scalars,
-                              const fibre_piece& piece) {
+                              const fibre_piece& piece, name_set& rounded) {
   const std::size_t stride = 3 + scalars.names.size();
   std::vector<float> mm(3 * piece.points), rows(stride * piece.points);
   source.read_positions(piece.first_point, mm);
@@ -208,21 +217,22 @@ std::vector<float> point_rows(const fibre_source& source, const trk_geometry& g,
   for (const fibre_array& a : scalars.arrays) {
     std::vector<std::byte> bytes(piece.points * a.row_bytes());
     source.read_point_rows(a, piece.first_point, bytes);
-    spread(as_floats(a.type, bytes), a.width, column, stride, rows);
+    spread(column_values(a, bytes, rounded), a.width, column, stride, rows);
     column += a.width;
   }
   return rows;
 }
 
 /// The properties of each fibre of one piece.
-std::vector<float> fibre_rows(const fibre_source& source, const trk_columns& properties, const fibre_piece& piece) {
+std::vector<float> fibre_rows(const fibre_source& source, const trk_columns& properties, const fibre_piece& piece,
+                              name_set& rounded) {
   const std::size_t stride = properties.names.size();
   std::vector<float> rows(stride * piece.fibres);
   std::size_t column = 0;
   for (const fibre_array& a : properties.arrays) {
     std::vector<std::byte> bytes(piece.fibres * a.row_bytes());
     source.read_fibre_rows(a, piece.first_fibre, bytes);
-    spread(as_floats(a.type, bytes), a.width, column, stride, rows);
+    spread(column_values(a, bytes, rounded), a.width, column, stride, rows);
     column += a.width;
   }
   return rows;
@@ -242,9 +252,10 @@ void write_trk(const fibre_source& source, const std::string& path) {
   const std::size_t point_width = 3 + scalars.names.size(), fibre_width = properties.names.size();
   const auto offsets = source.offsets();
   std::vector<std::byte> body;
+  name_set rounded;
   for_each_piece(source, [&](const fibre_piece& piece) {
-    const auto points = point_rows(source, geometry, scalars, piece);
-    const auto fibres = fibre_rows(source, properties, piece);
+    const auto points = point_rows(source, geometry, scalars, piece, rounded);
+    const auto fibres = fibre_rows(source, properties, piece, rounded);
     body.clear();
     const auto append = [&](const void* data, std::size_t bytes) {
       const auto* from = static_cast<const std::byte*>(data);
@@ -260,6 +271,9 @@ void write_trk(const fibre_source& source, const std::string& path) {
     file.write(body.data(), body.size());
   });
   file.finish();
+  if (!rounded.empty())
+    spdlog::warn("{}: TRK has only float32, which rounds integers above 16777216 in {}; use --to trx", path,
+                 fmt::join(rounded, ", "));
 }
 
 }  // namespace voxherd

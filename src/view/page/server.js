@@ -51,7 +51,7 @@ export async function fetchMap(name) {
 
 export async function fetchRegions() {
   const file = await (await ask("/api/regions")).arrayBuffer();
-  return new Float32Array(file, niftiHeaderBytes);
+  return new Int32Array(file, niftiHeaderBytes);
 }
 
 export async function fetchPassable() {
@@ -117,10 +117,10 @@ export async function fetchSurface(number) {
   return { points: take(Float32Array, 3 * head.vertices), triangles: take(Uint32Array, 3 * head.triangles) };
 }
 
-// A map of a surface: a number per vertex, or NaN.
+// A map of a surface: a number per vertex, or NaN; labels are integers, which floats would round.
 export async function fetchVertices(number, map) {
   const { head, take } = await askBlock(`/api/surface/${number}/${map}`);
-  return take(Float32Array, head.vertices);
+  return take(head.labels ? Int32Array : Float32Array, head.vertices);
 }
 
 async function fetchStored(path, options) {

@@ -145,7 +145,8 @@ export class SurfacePanel {
     const map = this.maps.get(this.map.value);
     const value = surface.values?.[vertex];
     const label = surface.maps.find(({ name }) => name === map?.name)?.names?.[value];
-    const described = () => `: ${map.name} ${valueText(value, map.unit)}${label ? ` (${label})` : ""}`;
+    const number = () => (label ? String(value) : valueText(value, map.unit));
+    const described = () => `: ${map.name} ${number()}${label ? ` (${label})` : ""}`;
     const text = !map ? "" : Number.isFinite(value) ? described() : `: ${map.none}`;
     this.place.textContent = `Vertex ${vertex} of ${surface.name}, ${distance.toFixed(1)} mm from the crosshair${text}`;
   }

@@ -125,6 +125,16 @@ class Options(ToyJobs):
             self.assertIn(b'"seed":3', f.attrs["configuration"])
             self.assertEqual(list(f["image"].attrs["size"]), [9, 16, 14])
 
+    def test_a_config_file_of_windows_is_read_and_one_in_utf_16_is_refused(self):
+        with open(self.path("toy.cfg"), "wb") as f:
+            f.write("\ufeffseed = 8\r\nnx = 9\r\n".encode())
+        self.run_toy(0, "--config", self.path("toy.cfg"))
+        with h5py.File(self.path("toy.h5"), "r") as f:
+            self.assertIn(b'"seed":8', f.attrs["configuration"])
+        with open(self.path("wide.cfg"), "wb") as f:
+            f.write("seed = 8\n".encode("utf-16"))
+        self.assertIn("is a text in UTF-16, expected a text file of options in UTF-8", self.run_toy(2, "--config", self.path("wide.cfg")))
+
     def test_an_unknown_key_in_the_config_file_is_an_error(self):
         with open(self.path("toy.cfg"), "w") as f:
             f.write("sead = 8\n")

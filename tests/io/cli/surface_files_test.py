@@ -102,11 +102,11 @@ class Gifti(Case):
 
     def test_values_keep_names_labels_and_the_structure(self):
         table = gifti.GiftiLabelTable()
-        for key, name in ((0, "???"), (1001, "Left & <right>"), (16777216, "é")):
+        for key, name in ((0, "???"), (1001, "Left & <right>"), (312782546, "é")):
             label = gifti.GiftiLabel(key, 1, 0, 0, 1)
             label.label = name
             table.labels.append(label)
-        keys = np.array([0, 1001, 16777216, 0], np.int32)
+        keys = np.array([0, 1001, 312782546, 0], np.int32)
         labels = gifti.GiftiImage(darrays=[array(keys, "label", meta=gifti.GiftiMetaData({"Name": "parcels"}))], labeltable=table)
         back = self.convert("values", self.put("in.label.gii", labels.to_xml()))
         np.testing.assert_array_equal(back.darrays[0].data, keys)
@@ -159,9 +159,71 @@ class Text(Case):
         scalars = "POINT_DATA 4\nSCALARS values int\nLOOKUP_TABLE default\n0 1\n0\n3\n"
         self.expect_mesh(self.convert("mesh", self.put("first.vtk", start + scalars)), POINTS, TRIANGLES, [0, 1, 0, 3])
 
+    def test_parts_of_newer_vtk_files_that_are_not_used_are_skipped(self):
+        points = " ".join("{:.9g} {:.9g} {:.9g}".format(*p) for p in POINTS)
+        faces = "".join("3 {} {} {}\n".format(*t) for t in TRIANGLES)
+        scalars = "SCALARS values int\nLOOKUP_TABLE default\n0 1\n0\n3\n"
+        fields = ["FIELD FieldData 2\nother 2 {} int\n{}\nMETADATA\nCOMPONENT_NAMES\nx\n\nmore 1 {} float\n{}\n".format(n, "7 " * 2 * n, n, "1 " * n)
+                  for n in (3, 4)]
+        text = (f"# vtk DataFile Version 4.2\nname\nASCII\nDATASET POLYDATA\nPOINTS 4 float\n{points}\n\nMETADATA\nINFORMATION 1\n"
+                f"NAME x LOCATION y\nDATA 2 0 0\n\nVERTICES 2 4\n1 0\n1 3\nLINES 1 3\n2 0 1\nPOLYGONS 3 12\n{faces}CELL_DATA 3\n"
+                f"SCALARS cells int\nLOOKUP_TABLE default\n7 8 9\n{fields[0]}"
+                f"POINT_DATA 4\nNORMALS n float\n{'0 0 1 ' * 4}\n{fields[1]}{scalars}")
+        self.expect_mesh(self.convert("mesh", self.put("new.vtk", text)), POINTS, TRIANGLES, [0, 1, 0, 3])
+        self.expect_mesh(self.convert("mesh", self.put("mark.vtk", "\ufeff" + text.replace("\n", "\r\n"))), POINTS, TRIANGLES, [0, 1, 0, 3])
+
+    def test_cells_as_offsets_and_corners_are_read(self):
+        points = " ".join("{:.9g} {:.9g} {:.9g}".format(*p) for p in POINTS)
+        corners = " ".join(str(corner) for corner in TRIANGLES.ravel())
+        text = (f"# vtk DataFile Version 5.1\nname\nASCII\nDATASET POLYDATA\nPOINTS 4 float\n{points}\nVERTICES 2 1\nOFFSETS vtktypeint64\n0 1\n"
+                f"CONNECTIVITY vtktypeint64\n0\nPOLYGONS 4 9\nOFFSETS vtktypeint64\n0 3 6 9\nCONNECTIVITY vtktypeint64\n{corners}\n")
+        self.expect_mesh(self.convert("mesh", self.put("new.vtk", text)), POINTS, TRIANGLES)
+        for wrong, words in ((text.replace("0 3 6 9", "0 3 7 9"), "4 corners"), (text.replace("POLYGONS 4", "POLYGONS 9999"), "9998 polygons"),
+                             (text.replace("CONNECTIVITY vtktypeint64\n0 1", "CORNERS vtktypeint64\n0 1"), "CONNECTIVITY"),
+                             (text + "WORD 3\n", "WORD"), (text + "TRIANGLE_STRIPS 1 4\n", "vtkTriangleFilter")):
+            self.assertIn(words, self.convert("mesh", self.put("wrong.vtk", wrong), expect=65))
+
+    def test_files_that_vtk_writes_are_read(self):
+        try:
+            import vtk
+        except ImportError:
+            self.skipTest("no vtk")
+        points, cells, vertices, mesh = vtk.vtkPoints(), vtk.vtkCellArray(), vtk.vtkCellArray(), vtk.vtkPolyData()
+        for point in POINTS:
+            points.InsertNextPoint(*map(float, point))
+        for triangle in TRIANGLES:
+            cells.InsertNextCell(3)
+            for corner in triangle:
+                cells.InsertCellPoint(int(corner))
+        vertices.InsertNextCell(1)
+        vertices.InsertCellPoint(0)
+        values, pairs = vtk.vtkFloatArray(), vtk.vtkIntArray()
+        values.SetName("values")
+        pairs.SetName("pairs")
+        pairs.SetNumberOfComponents(2)
+        pairs.SetComponentName(0, "x")
+        for k, value in enumerate((0, 1, 0, 3)):
+            values.InsertNextValue(value)
+            pairs.InsertNextTuple((k, k))
+        mesh.SetPoints(points)
+        mesh.SetPolys(cells)
+        mesh.SetVerts(vertices)
+        mesh.GetPointData().SetScalars(values)
+        mesh.GetPointData().AddArray(pairs)
+        for version in (42, 51):
+            writer = vtk.vtkPolyDataWriter()
+            writer.SetInputData(mesh)
+            writer.SetFileName(self.path(f"{version}.vtk"))
+            writer.SetFileVersion(version)
+            writer.Write()
+            found = self.convert("mesh", self.path(f"{version}.vtk"))
+            np.testing.assert_allclose(found.agg_data("pointset"), POINTS, rtol=1e-5)
+            np.testing.assert_array_equal(found.agg_data("triangle"), TRIANGLES)
+            np.testing.assert_array_equal(found.darrays[2].data, [0, 1, 0, 3])
+
     def test_files_are_recognised_by_name_or_first_line(self):
         for name, content, expected in (("a.surf.gii", "", "surface"), ("b.gii.gz", "", "surface"), ("c", "#!ascii x", "surface"),
-                                        ("d.vtk", "# vtk DataFile Version 3.0\n", "surface"), ("e.txt", "surf/a.gii\n", "other"), ("f.nii", "#!", "other")):
+                                        ("d.vtk", "# vtk DataFile Version 3.0\n", "surface"), ("g.asc", "\ufeff#!ascii x\r\n", "surface"), ("e.txt", "surf/a.gii\n", "other"), ("f.nii", "#!", "other")):
             done = subprocess.run([TOOL, "recognise", self.put(name, content)], capture_output=True, text=True, check=True)
             self.assertEqual(done.stdout.strip(), expected, name)
         done = subprocess.run([TOOL, "recognise", self.path("missing")], capture_output=True, text=True, check=True)

@@ -48,7 +48,7 @@ TEST(Cifti, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(back.grid->size, g.grid->size);
   EXPECT_EQ(back.grid->voxel_to_world, g.grid->voxel_to_world);
   EXPECT_EQ(std::get<named_maps>(file.columns).names, (std::vector<std::string>{"a & b", "<c>"}));
-  EXPECT_EQ(read_cifti_column(file, 1), (std::vector<float>{2, 4, 6, 8, 10}));
+  EXPECT_EQ(read_cifti_column(file, 1), (std::vector<double>{2, 4, 6, 8, 10}));
 }
 
 TEST(Cifti, LabelsOfHcpsAtlasAreTheStructuresOfItsGreyordinates) {

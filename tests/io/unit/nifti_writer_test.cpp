@@ -65,6 +65,20 @@ TEST(NiftiWriter, WrittenFilesAreReadBackPlainAndCompressed) {
   }
 }
 
+TEST(NiftiWriter, IntegersAreWrittenWithoutRounding) {
+  const scratch_folder folder;
+  std::vector<std::int32_t> values(24, 16777217);
+  values[3] = -5;
+  auto image = small_image();
+  image.volumes = 1;
+  write_nifti(folder / "out.nii.gz", image, values);
+  const auto h = read_nifti_header(folder / "out.nii.gz");
+  EXPECT_EQ(h.datatype, 8);
+  std::vector<double> found(24);
+  nifti_reader(h).read(0, 0, 24, found.data());
+  EXPECT_EQ(found, std::vector<double>(values.begin(), values.end()));
+}
+
 TEST(NiftiWriter, GridMatrixIsWrittenToBothForms) {
   const scratch_folder folder;
   const auto image = small_image();

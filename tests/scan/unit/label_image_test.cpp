@@ -97,6 +97,38 @@ TEST_F(LabelImage, KeepsLabelsOfItsOwnGridAndCountsThem) {
   EXPECT_EQ(image.voxels_with({}), (std::vector<std::uint64_t>{1, 2, 3}));
 }
 
+TEST_F(LabelImage, IntegersOfEveryTypeAreReadWithoutRounding) {
+  // Labels of the Allen Institute's atlas, which float32 rounds, and the largest label.
+  const labels expected{0, 312782546, 614454277, 16777217, 2147483647};
+  const auto read = [&](const crafted_nifti& file) {
+    write_file(folder_ / "labels.nii", file.content());
+    return read_labels(folder_ / "labels.nii", grid(expected.size()), label_kind::labels);
+  };
+  const auto form = [&](int code, int bits) {
+    return crafted_nifti().dimensions({static_cast<std::int64_t>(expected.size()), 1, 1}).datatype(code, bits);
+  };
+  for (const crafted_nifti& file : {form(8, 32).append(expected),
+                                    form(768, 32).append(std::vector<std::uint32_t>(expected.begin(), expected.end())),
+                                    form(1024, 64).append(std::vector<std::int64_t>(expected.begin(), expected.end())),
+                                    form(64, 64).append(std::vector<double>(expected.begin(), expected.end()))}) {
+    const label_image image = read(file);
+    EXPECT_EQ(image.label, expected);
+    EXPECT_EQ(image.values, (labels{16777217, 312782546, 614454277, 2147483647}));
+    EXPECT_EQ(image.voxel_count, (std::vector<std::uint64_t>(4, 1)));
+  }
+  EXPECT_THROW((void)read(form(768, 32).append(std::vector<std::uint32_t>{0, 1, 2, 3, 2147483648U})), failure);
+}
+
+TEST_F(LabelImage, IntegersWithARoundedSlopeAreLabels) {
+  write_file(folder_ / "labels.nii", crafted_nifti()
+                                         .dimensions({3, 1, 1})
+                                         .datatype(4, 16)
+                                         .scaling(0.1, 0)
+                                         .append(std::vector<std::int16_t>{0, 10, 30})
+                                         .content());
+  EXPECT_EQ(read_labels(folder_ / "labels.nii", grid(3), label_kind::labels).label, (labels{0, 1, 3}));
+}
+
 TEST_F(LabelImage, MaskContainsAllValuesAboveZero) {
   const label_image image = read_labels(write({0, 0.2f, 17, -3}), grid(4), label_kind::mask);
   EXPECT_EQ(image.label, (labels{0, 1, 1, 0}));
@@ -104,7 +136,7 @@ TEST_F(LabelImage, MaskContainsAllValuesAboveZero) {
 
 TEST_F(LabelImage, RejectsImagesThatAreNotParcellations) {
   expect_refused({0, 1.5f}, {"voxel 1", "1.5", "integers"});
-  expect_refused({0, 3e7f}, {"30000000", "16777216"});
+  expect_refused({0, 3e7f}, {"30000000", "16777216 in float32", "store them as int32"});
   expect_refused({0, 0}, {"0 of 2"});
 }
 
@@ -117,8 +149,10 @@ TEST_F(LabelImage, NamesTheMissingLabel) {
 TEST(LabelList, IsSortedAndEachOnce) {
   EXPECT_EQ(parse_labels("17,3,17", "x"), (labels{3, 17}));
   EXPECT_EQ(parse_labels("8,2-4,3-5,7-7", "x"), (labels{2, 3, 4, 5, 7, 8}));
-  for (const char* wrong : {"", "3,", "3 4", "0", "-2", "3.5", "16777217", "x", "5-2", "3-", "-", "1-2-3"})
+  for (const char* wrong : {"", "3,", "3 4", "0", "-2", "3.5", "2147483648", "x", "5-2", "3-", "-", "1-2-3"})
     EXPECT_THROW((void)parse_labels(wrong, "x"), failure) << wrong;
+  EXPECT_EQ(parse_labels("614454277,2147483646-2147483647", "x"), (labels{614454277, 2147483646, 2147483647}));
+  EXPECT_THROW((void)parse_labels("1-2147483647", "x"), failure);
 }
 
 }  // namespace

@@ -184,7 +184,50 @@ class Folder(Probtrackx2Jobs):
         np.testing.assert_allclose(lengths[:6, 2], [2, 4, 6, 0, 2, 4], atol=.5)
         np.testing.assert_array_equal(np.loadtxt(f"{folder}/coords_for_fdt_matrix3")[:4],
                                       [[7, 3, 3, 0, 1], [6, 3, 3, 0, 2], [5, 3, 3, 0, 3], [7, 4, 3, 0, 4]])
-        np.testing.assert_array_equal(np.loadtxt(f"{folder}/tract_space_coords_for_fdt_matrix3"), [[8, 3, 3], [7, 3, 3]])
+        np.testing.assert_array_equal(np.loadtxt(f"{folder}/tract_space_coords_for_fdt_matrix3"), [[8, 3, 3, 0, 1], [7, 3, 3, 0, 2]])
+
+    def test_lists_of_masks_may_have_a_byte_order_mark_and_line_ends_of_windows(self):
+        seeds = self.mask("seeds", np.s_[10, 3:6, 3])
+        near, far = self.mask("near", np.s_[13, 3, 3]), self.mask("far", np.s_[4, :, 3])
+        with open(self.path("way.txt"), "wb") as file:
+            file.write(f"\ufeff{near}\r\n{far}\r\n".encode())
+        folder = self.trace("list", "-x", seeds, "--opd", "-P", "20", f"--waypoints={self.path('way.txt')}")
+        with open(f"{folder}/waytotal") as file:
+            self.assertEqual(file.read(), "20  \n")
+        with open(self.path("wide.txt"), "wb") as file:
+            file.write(f"{near}\n{far}\n".encode("utf-16"))
+        samples = self.samples()
+        rc, output = self.call("-s", f"{samples}/merged", "-m", f"{samples}/nodif_brain_mask", "-x", seeds, "--opd",
+                               f"--dir={self.path('wide')}", f"--waypoints={self.path('wide.txt')}")
+        self.assertEqual(rc, BAD_DATA, output)
+        self.assertIn("wide.txt: is a text in UTF-16", output)
+
+    def test_the_same_mask_twice_in_matrix_3_has_both_lists_as_in_fsl(self):
+        seeds, ends = self.mask("seeds", np.s_[10, 3, 3]), self.mask("ends", np.s_[5:8, 3, 3])
+        folder = self.trace("same", "-x", seeds, "-P", "20", "--omatrix3", f"--target3={ends}", f"--lrtarget3={ends}")
+        rows, columns = (np.loadtxt(f"{folder}/{name}coords_for_fdt_matrix3") for name in ("", "tract_space_"))
+        np.testing.assert_array_equal(columns, rows)
+        self.assertEqual(columns.shape, (3, 5))
+        one = self.trace("one", "-x", seeds, "-P", "20", "--omatrix3", f"--target3={ends}")
+        self.assertNotIn("tract_space_coords_for_fdt_matrix3", os.listdir(one))
+
+    def test_the_lookup_of_matrix_2_has_integers_and_the_codes_of_its_image(self):
+        try:
+            import nibabel
+        except ImportError:
+            self.skipTest("no nibabel")
+        target = nibabel.load(self.mask("target", np.s_[5:8, 3:6, 3]))
+        target.set_qform(target.affine, 4)
+        target.set_sform(target.affine, 2)
+        nibabel.save(target, self.path("coded.nii"))
+        folder = self.trace("lookup", "-x", self.mask("seeds", np.s_[10, 3, 3]), "-P", "20", "--omatrix2", f"--target2={self.path('coded.nii')}")
+        found = nibabel.load(f"{folder}/lookup_tractspace_fdt_matrix2.nii.gz")
+        self.assertEqual(found.get_data_dtype(), np.int32)
+        self.assertEqual((int(found.header["qform_code"]), int(found.header["sform_code"])), (4, 2))
+        np.testing.assert_array_equal(found.affine, target.affine)
+        numbers = np.asarray(found.dataobj)
+        self.assertEqual(sorted(numbers[numbers > 0].tolist()), list(range(1, 10)))
+        np.testing.assert_array_equal(numbers > 0, np.asarray(target.dataobj) > 0)
 
     def test_a_text_matrix_has_the_targets_of_each_seed_voxel_also_of_one_without_samples(self):
         seeds = self.mask("seeds", np.s_[21:, 4, 3])  # the last one is outside the samples

@@ -216,6 +216,44 @@ class Seeds(SurfaceJobs):
             self.assertEqual(make(number, ranks), expected)
 
 
+class Origins(SurfaceJobs):
+    """What GIFTI says of other coordinates is not applied, as in FSL, but never passed over in silence."""
+    MATRIX = ("<CoordinateSystemTransformMatrix><DataSpace><![CDATA[{}]]></DataSpace><TransformedSpace><![CDATA[{}]]></TransformedSpace>"
+              "<MatrixData>1 0 0 {} 0 1 0 0 0 0 1 0 0 0 0 1</MatrixData></CoordinateSystemTransformMatrix>")
+
+    def gifti(self, name, centre=None, transform=""):
+        points, triangles = sheet(14.1)
+        meta = "" if centre is None else "<MetaData>" + "".join(f"<MD><Name>VolGeomC_{axis}</Name><Value>{mm}</Value></MD>"
+                                                                 for axis, mm in zip("RAS", centre)) + "</MetaData>"
+        array = ('<DataArray Intent="NIFTI_INTENT_{}" DataType="NIFTI_TYPE_{}" ArrayIndexingOrder="RowMajorOrder" Dimensionality="2" Dim0="{}" '
+                 'Dim1="3" Encoding="ASCII" Endian="LittleEndian">{}<Data>{}</Data></DataArray>')
+        with open(self.path(name), "w") as file:
+            file.write('<?xml version="1.0"?><GIFTI Version="1.0" NumberOfDataArrays="2">'
+                       + array.format("POINTSET", "FLOAT32", len(points), meta + transform, " ".join(map(str, 2 * points.ravel())))
+                       + array.format("TRIANGLE", "INT32", len(triangles), "", " ".join(map(str, triangles.ravel()))) + "</GIFTI>")
+        return self.path(name)
+
+    def messages(self, *options):
+        rc, output = self.launch(self.path("out.h5"), "--samples", self.samples(), "--seed-image", self.mask("seed", np.s_[10, 3, 3]),
+                                 "--samples-per-seed", 5, "--overwrite", *options)
+        self.assertEqual(rc, 0, output)
+        return output
+
+    def test_an_origin_or_a_transform_of_the_scanner_is_warned_of(self):
+        moved = self.gifti("moved.surf.gii", (6, -4, 5))
+        self.assertIn("its VolGeomC_R, _A, _S say that they count from the centre of FreeSurfer's volume, at 6, -4, 5 mm", self.messages("--stop", moved))
+        mapped = self.gifti("mapped.surf.gii", transform=self.MATRIX.format("NIFTI_XFORM_UNKNOWN", "NIFTI_XFORM_SCANNER_ANAT", 7))
+        self.assertIn("CoordinateSystemTransformMatrix maps them to the scanner's space, a shift of 7, 0, 0 mm", self.messages("--stop", mapped))
+
+    def test_coordinates_that_are_those_of_the_world_are_not(self):
+        for surface in (self.gifti("zero.surf.gii", (0, 0, 0)), self.gifti("none.surf.gii"),
+                        self.gifti("scanner.surf.gii", (6, -4, 5), self.MATRIX.format("NIFTI_XFORM_SCANNER_ANAT", "NIFTI_XFORM_SCANNER_ANAT", 0)),
+                        self.gifti("talairach.surf.gii", transform=self.MATRIX.format("NIFTI_XFORM_UNKNOWN", "NIFTI_XFORM_TALAIRACH", 7))):
+            self.assertNotIn("are read as mm of the world", self.messages("--stop", surface))
+        moved = self.gifti("moved.surf.gii", (6, -4, 5))
+        self.assertNotIn("are read as mm of the world", self.messages("--stop", moved, "--mesh-space", "first"))
+
+
 class Warps(SurfaceJobs, WarpJobs):
     def test_surfaces_and_matrices_through_a_warp_are_the_same_bytes_for_any_ranks(self):
         def shape(name, x, **how):

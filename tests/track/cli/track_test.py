@@ -11,6 +11,7 @@ import unittest
 import numpy as np
 from crafted_inputs import BAD_DATA, DISK, MISSING, USAGE, nifti
 from result_files import batches_done, changed_tables
+from trx_groups import read_groups
 from toy_jobs import ToyJobs, VOXHERD, digest, h5py, mpirun, rank_processes, remaining_output, stores_from_the_start, voxherd, \
     wait_for_batches
 
@@ -116,6 +117,34 @@ class Counts(TrackJobs):
         rc, _, output = voxherd("export", out, "--to", "csv", self.path("csv"))
         self.assertEqual(rc, 0, output)
         np.testing.assert_array_equal(np.loadtxt(self.path("csv/count.csv"), delimiter=","), found["count"])
+
+    def test_labels_above_2_to_the_24_are_printed_in_full_everywhere(self):
+        values = np.zeros(SIZE)
+        values[5, 3, 3], values[10, 3, 3], values[15, 3, 3] = 997, 312782546, 312782574  # equal in float32
+        labels = self.write("allen.nii", values, dtype="u4", type=(768, 32))
+        out = self.make("out.h5", "--samples", self.samples(), "--connectome", labels, "--samples-per-seed", 30, "--paths", self.path("paths.h5"))
+        self.assertEqual(constants(out, "connectome")["labels"].tolist(), [997, 312782546, 312782574])
+        with h5py.File(self.path("paths.h5"), "r") as file:
+            regions = file["samples/region"]
+            self.assertEqual((regions.dtype, sorted(set(regions[()].ravel()))), (np.int32, [997, 312782546, 312782574]))
+        for source, kind, to in (("out.h5", "csv", "csv"), ("paths.h5", "csv", "paths"), ("paths.h5", "trx", "paths.trx")):
+            more = ["--statistics-of", self.write("one.nii", np.ones(SIZE))] if to == "paths" else []
+            rc, _, output = voxherd("export", self.path(source), "--to", kind, self.path(to), *more)
+            self.assertEqual(rc, 0, output)
+        with open(self.path("csv/nodes.tsv")) as file:
+            self.assertEqual([line.split()[1] for line in file][1:], ["997", "312782546", "312782574"])
+        with open(self.path("paths/mean_one.csv")) as file:
+            self.assertEqual(file.readline().strip(), ",997,312782546,312782574")
+        self.assertIn("312782546-312782574", read_groups(self.path("paths.trx")))
+        rc, _, output = voxherd("export", self.path("paths.h5"), "--to", "trk", self.path("paths.trk"))
+        self.assertEqual(rc, 0, output)
+        self.assertIn("TRK has only float32, which rounds integers above 16777216 in first_region, region, second_region", output)
+        rc, _, output = voxherd("report", out, "--out", self.path("page.html"))
+        self.assertEqual(rc, 0, output)
+        with open(self.path("page.html")) as file:
+            page = file.read()
+        self.assertIn("312782546", page)
+        self.assertNotIn("3.128e+08", page)
 
     def test_targets_count_the_streamlines_of_each_seed_voxel(self):
         out = self.make("out.h5", "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 3:5, 3]), "--lengths",
