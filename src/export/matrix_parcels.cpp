@@ -11,9 +11,9 @@
 #include "src/export/matrix_models.hpp"
 #include "src/export/place_structures.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/label_limits.hpp"
 #include "src/io/nifti/nifti_format.hpp"
 #include "src/io/surfaces/surfaces.hpp"
-#include "src/scan/label_image.hpp"
 
 namespace voxherd {
 

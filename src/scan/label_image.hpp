@@ -2,13 +2,13 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "core/analysis.hpp"
+#include "src/io/label_limits.hpp"
 
 namespace voxherd {
 
@@ -21,11 +21,6 @@ std::array<int, 3> samples_per_axis(const image_grid& grid, const image_grid& la
 /// a label in less than half of their samples.
 std::vector<std::int32_t> look_up(const std::vector<std::int32_t>& labels, const image_grid& of, const image_grid& grid,
                                   std::uint64_t& mostly_none);
-
-/// Labels are int32, as in GIFTI and in MRtrix. Atlases of the Allen Institute have labels up to 614,454,277.
-inline constexpr std::int32_t largest_label = std::numeric_limits<std::int32_t>::max();
-/// The largest label of a file whose values are float32, which represents every integer up to this.
-inline constexpr std::int32_t largest_float_label = 1 << 24;
 
 /// Sorts labels and returns the most frequent one, the smallest in a tie; 0 if there are none.
 std::int32_t find_most_frequent(std::vector<std::int32_t>& labels);
