@@ -302,7 +302,7 @@ class vtk_parser {
     } else if (word == "POLYGONS" && surface_.triangles.empty()) {
       read_polygons();
     } else if (word == "VERTICES" || word == "LINES" || word == "POLYGONS") {
-      skip_cells();  // scanners of shapes write them beside the triangles
+      skip_cells();  // some programs write them beside the triangles
     } else if (word == "TRIANGLE_STRIPS") {
       words_.refuse("TRIANGLE_STRIPS", "POLYGONS of three corners; use vtkTriangleFilter");
     } else if (word == "METADATA") {
@@ -318,6 +318,11 @@ class vtk_parser {
       words_.word();  // the name
       words_.word();  // the type
       skip_numbers(columns * data_);
+    } else if (word == "COLOR_SCALARS" || word == "TEXTURE_COORDINATES") {
+      words_.word();  // the name
+      const auto components = words_.number<std::uint64_t>("the number of components");
+      if (word == "TEXTURE_COORDINATES") words_.word();  // the type
+      skip_numbers(components * data_);
     } else if (word == "FIELD") {
       read_fields();
     } else if (word == "LOOKUP_TABLE") {
