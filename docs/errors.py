@@ -43,6 +43,7 @@ ADVICE = [
     (r"voxels, expected .* as in", "The images must have one grid. Resample the one that differs, with nearest neighbours for masks and labels."),
     (r"0 of \d+ voxels|has 0 of", "The image is empty, or NaN. Look at it in a viewer. Was it thresholded, or made for another subject?"),
     (r"none of its labels|none of \d+ seeds", "Overlay both images in a viewer: they must be in one world space. Positions are in mm (RAS+), not in voxels."),
+    (r"in float32, which rounds", "Save the parcellation as int32: float32 does not represent every integer above 16777216."),
     (r"a parcellation of integers", "Labels were interpolated or scaled. Resample with nearest neighbours."),
     (r"look|seem swapped|as three rows", "Check which file is which: `--bvals` has one row, `--bvecs` three rows (or columns)."),
     (r"one for each volume|as in line", "Some volumes were removed, or the files belong to another series. Convert the scan again, so that all files match."),
