@@ -52,10 +52,15 @@ template <class Found>
   throw failure(exit_status::bad_data, fmt::format("{}: {} is {}, expected {}", name, field, found, expected));
 }
 
-void check_dimensions(const nifti_fields& f, std::size_t most, const std::string& name) {
+/// A dimension of 0 beyond the third is 1, as FSL and MRtrix read it.
+void check_dimensions(nifti_fields& f, std::size_t most, const std::string& name, std::vector<std::string>& warnings) {
   if (f.dim[0] < 1 || f.dim[0] > 7) wrong(name, "dim[0]", f.dim[0], "1 to 7 (the number of dimensions)");
   for (std::size_t i = 1; i <= static_cast<std::size_t>(f.dim[0]); ++i) {
     const std::string field = fmt::format("dim[{}]", i);
+    if (i > 3 && f.dim[i] == 0) {
+      f.dim[i] = 1;
+      warnings.push_back(field + " is 0, read as 1");
+    }
     if (f.dim[i] < 1) wrong(name, field, f.dim[i], "at least 1");
     if (i > most && f.dim[i] > 1)
       wrong(name, field, f.dim[i], fmt::format("1: an image of at most {} dimensions", most == 4 ? "four" : "five"));
@@ -80,44 +85,64 @@ std::uint64_t check_data_bytes(const nifti_fields& f, const std::string& name) {
   return static_cast<std::uint64_t>(bytes);
 }
 
-void check_type(const nifti_fields& f, const std::string& name) {
+/// bitpix follows from the datatype, which alone is used, as by other programs.
+void check_type(const nifti_fields& f, const std::string& name, std::vector<std::string>& warnings) {
   const std::size_t bytes = datatype_bytes(f.datatype);
   if (bytes == 0) {
     wrong(name, "datatype", fmt::format("{} ({})", f.datatype, datatype_name(f.datatype)),
           "a real type: int8 to int64, uint8 to uint64, float32 or float64; convert the image");
   }
   if (f.bitpix != static_cast<int>(8 * bytes)) {
-    wrong(name, "bitpix", f.bitpix,
-          fmt::format("{} for datatype {} ({})", 8 * bytes, f.datatype, datatype_name(f.datatype)));
+    warnings.push_back(fmt::format("bitpix is {}, expected {} for datatype {} ({}); ignored", f.bitpix, 8 * bytes,
+                                   f.datatype, datatype_name(f.datatype)));
   }
 }
 
-void check_voxel_sizes(nifti_fields& f, const std::string& name) {
+/// The sform decides if there is one. Otherwise as nibabel and FSL: negative sizes lose their sign, and 0 is 1 mm.
+void check_voxel_sizes(nifti_fields& f, const std::string& name, std::vector<std::string>& warnings) {
+  const bool has_sform = f.sform_code > 0;
   for (std::size_t i = 1; i <= 3; ++i) {
-    const bool axis_exists = i <= static_cast<std::size_t>(f.dim[0]);
-    if (!axis_exists && !(f.pixdim[i] > 0)) f.pixdim[i] = 1;
-    if (!(f.pixdim[i] > 0) || !std::isfinite(f.pixdim[i])) {
-      wrong(name, fmt::format("pixdim[{}]", i), f.pixdim[i], "a finite voxel size above 0");
-    }
+    double& size = f.pixdim[i];
+    if (i > static_cast<std::size_t>(f.dim[0]) && !(size > 0)) size = 1;
+    if (size > 0 && std::isfinite(size)) continue;
+    const double found = size;
+    size = std::abs(size);
+    if (!(size > 0 && std::isfinite(size)) && has_sform)
+      size = std::hypot(f.srow[0][i - 1], f.srow[1][i - 1], f.srow[2][i - 1]);
+    if (size == 0 && !has_sform) size = 1;
+    if (!std::isfinite(size))
+      wrong(name, fmt::format("pixdim[{}]", i), found, "a finite voxel size above 0, or an sform");
+    if (!has_sform || size != std::abs(found))
+      warnings.push_back(fmt::format("pixdim[{}] is {}; {:.6g} is used", i, found, size));
   }
-  if (f.qform_code > 0 && std::isnan(f.pixdim[0])) wrong(name, "pixdim[0] (qfac)", f.pixdim[0], "1 or -1");
+  if (f.qform_code > 0 && std::isnan(f.pixdim[0])) {
+    if (!has_sform) wrong(name, "pixdim[0] (qfac)", f.pixdim[0], "1 or -1, or an sform");
+    f.qform_code = 0;  // unknown, and not used
+    warnings.push_back("pixdim[0] (qfac) is nan; the qform is ignored");
+  }
 }
 
-/// scl_slope 0 means that values are as stored; scl_inter is then ignored.
+/// Without a scl_slope (0, or as nibabel and MRtrix read it, not finite) values are as stored; scl_inter is then
+/// ignored.
 void check_scaling(const nifti_fields& f, const std::string& name, nifti_header& h) {
   if (f.slope == 0) return;
-  if (!std::isfinite(f.slope)) wrong(name, "scl_slope", f.slope, "a finite number (0 for values as stored)");
+  if (!std::isfinite(f.slope)) {
+    h.warnings.push_back(fmt::format("scl_slope is {}; values are read as stored", f.slope));
+    return;
+  }
   if (!std::isfinite(f.intercept)) wrong(name, "scl_inter", f.intercept, "a finite number");
   h.slope = f.slope;
   h.intercept = f.intercept;
 }
 
-std::uint64_t check_offset(const nifti_fields& f, const std::string& name) {
+/// A fraction is cut off, as other programs do.
+std::uint64_t check_offset(const nifti_fields& f, const std::string& name, std::vector<std::string>& warnings) {
   constexpr double most = 9007199254740992.0;  // 2^53: beyond it a double does not represent every integer
-  const bool whole = std::isfinite(f.vox_offset) && f.vox_offset == std::floor(f.vox_offset);
-  if (!whole || f.vox_offset < f.first_data_byte() || f.vox_offset > most) {
-    wrong(name, "vox_offset", f.vox_offset, fmt::format("an integer of at least {}", f.first_data_byte()));
+  if (!std::isfinite(f.vox_offset) || f.vox_offset < f.first_data_byte() || f.vox_offset > most) {
+    wrong(name, "vox_offset", f.vox_offset, fmt::format("a number of at least {}", f.first_data_byte()));
   }
+  if (f.vox_offset != std::floor(f.vox_offset))
+    warnings.push_back(fmt::format("vox_offset is {}; {} is used", f.vox_offset, std::floor(f.vox_offset)));
   return static_cast<std::uint64_t>(f.vox_offset);
 }
 
@@ -218,9 +243,9 @@ nifti_header read_nifti_header(const std::string& path, std::size_t dimensions) 
   h.byte_swapped = f.byte_swapped;
   h.compressed = bytes.compressed();
   note_name(h);
-  check_dimensions(f, dimensions, name);
-  check_type(f, name);
-  check_voxel_sizes(f, name);
+  check_dimensions(f, dimensions, name, h.warnings);
+  check_type(f, name, h.warnings);
+  check_voxel_sizes(f, name, h.warnings);
   check_scaling(f, name, h);
   h.datatype = f.datatype;
   h.bytes_per_value = datatype_bytes(f.datatype);
@@ -228,7 +253,7 @@ nifti_header read_nifti_header(const std::string& path, std::size_t dimensions) 
   h.series = extent(f, 5);
   h.volumes = extent(f, 4) * h.series;
   h.intent = f.intent;
-  h.data_offset = check_offset(f, name);
+  h.data_offset = check_offset(f, name, h.warnings);
   check_length(file, h.compressed, h.data_offset + check_data_bytes(f, name), h);
   check_extensions(bytes, f, h.data_offset, h);
   place_grid(f, name, h.grid, h.warnings);
