@@ -30,7 +30,7 @@ ADVICE = [
     (r"symbolic links", "The link leads back to itself: remove it and link to the file again."),
     (r"name too long", "Shorten the name. An unset variable or a missing space in a script is a common cause."),
     (r"truncated or its dim|the file is truncated", "The copy or download was not finished, or a disk was full. Copy it again and compare sizes."),
-    (r"bitpix|sizeof_hdr|magic is|dim\[\d\] is (-|0)|dim\[0\]|: dim is|vox_offset|scl_|pixdim\[|quatern|sform \(|header of 348|is empty, expected a NIfTI",
+    (r"sizeof_hdr|magic is|dim\[\d\] is (-|0)|dim\[0\]|: dim is|vox_offset|scl_|pixdim\[|quatern|sform \(|header of 348|is empty, expected a NIfTI",
      "The header is damaged, or the file is not NIfTI. Convert the scan again, for example with dcm2niix."),
     (r"pair, expected", "voxherd reads single files. Convert it: `mrconvert IN.hdr OUT.nii.gz`, or with nibabel."),
     (r"datatype", "Convert it to a real type, for example `mrconvert IN -datatype float32 OUT.nii.gz`."),

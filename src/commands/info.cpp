@@ -17,6 +17,7 @@
 #include "mpi/result/result_reader.hpp"
 #include "src/analyses/common/step_times.hpp"
 #include "src/io/input_file.hpp"
+#include "src/scan/direction_frame.hpp"
 #include "src/scan/gradient_deviation.hpp"
 #include "src/show/status_counts.hpp"
 
@@ -124,6 +125,8 @@ void print_result(const result_reader& r, bool verbose) {
   const auto& inputs = r.provenance().value("inputs", nlohmann::json::object());
   if (inputs.contains("grad_dev"))
     fmt::print("grad_dev   read as {}\n", deviation_form_name(stored_deviation_form(inputs.at("grad_dev"))));
+  if (inputs.contains("bvecs") && inputs.at("bvecs").contains("form"))
+    fmt::print("bvecs      read as {}\n", frame_form(stored_frame(inputs.at("bvecs"))));
   fmt::print("contents\n");
   print_outputs(r);
   print_status_counts(r);

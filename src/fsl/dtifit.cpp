@@ -167,8 +167,8 @@ export_image squared_error_image(const result_volumes& r, const dwi_request& ser
           [series](const result_volumes& result, const volume_sink& sink) {
             nifti_reader data(read_nifti_header(series.dwi));
             const std::uint64_t voxels = data.header().grid.voxel_count();
-            const gradient_table g =
-                read_gradients(series.bvals, series.bvecs, data.header().volumes, {.is_required = false});
+            const gradient_table g = read_gradients({series.bvals, series.bvecs, series.frame}, data.header().grid,
+                                                    data.header().volumes, {.is_required = false});
             error_sums errors(result);
             std::vector<float> signal(voxels);
             for (std::size_t k = 0; k < g.size(); ++k) {

@@ -85,6 +85,12 @@ void parse_line(std::string_view line, const place& where, std::vector<double>& 
   }
 }
 
+/// MRtrix begins its tables with "# command_history: ...".
+bool is_comment(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t");
+  return first != line.npos && line[first] == '#';
+}
+
 /// Whether a line holds names instead of numbers. "1.2x" is a number with an error, "index" and "nano" are names.
 bool begins_with_a_name(std::string_view line) {
   const auto words = split(line, blanks_and_commas);
@@ -135,6 +141,7 @@ number_table read_number_table(const std::string& path, header_line header) {
       header = header_line::none;
       continue;
     }
+    if (is_comment(line)) continue;
     const std::size_t before = table.values.size();
     parse_line(line, where, table.values);
     const std::size_t found = table.values.size() - before;

@@ -21,9 +21,10 @@ struct number_table {
 
 enum class header_line { none, allowed };
 
-/// Reads numbers separated by white space, commas or both. Skips blank lines and, if `header` allows it, reads a first
-/// line that does not begin with a number as column names. Independent of the locale. Throws failure
-/// (missing_input, bad_data) that names the file, the line, what was found and what was expected.
+/// Reads numbers separated by white space, commas or both. Skips blank lines and comments (lines that begin with #)
+/// and, if `header` allows it, reads a first line that does not begin with a number as column names. Independent of the
+/// locale. Throws failure (missing_input, bad_data) that names the file, the line, what was found and what was
+/// expected.
 number_table read_number_table(const std::string& path, header_line header = header_line::none);
 
 }  // namespace voxherd

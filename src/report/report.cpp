@@ -18,6 +18,7 @@ namespace {
 
 struct report_request {
   std::string result, bvals, bvecs, mask, out;
+  std::optional<direction_frame> frame;
   bool radiological = false, overwrite = false, open = false;
 };
 
@@ -31,6 +32,9 @@ const option_table<report_request>& report_options() {
         .required = true, .place = 1}},
       {"bvals", &T::bvals, text_kind::file, {.text = "b-values of a scan", .needs = "bvecs"}},
       {"bvecs", &T::bvecs, text_kind::file, {.text = "gradient directions of a scan", .needs = "bvals"}},
+      {"bvecs-frame", &T::frame,
+       {{"fsl", direction_frame::fsl}, {"image", direction_frame::image}, {"world", direction_frame::world}},
+       {.text = "axes of the directions in --bvecs, as in tensor", .standard = "fsl; of MRtrix's table world", .needs = "bvecs"}},
       {"mask", &T::mask, text_kind::file, {.text = "mask of the voxels of a scan that the page is about", .standard = "bright voxels"}}})
     .group("Output", {
       {"out", &T::out, text_kind::file,
@@ -68,7 +72,7 @@ report::page make_page(const report_request& request) {
   if (std::filesystem::is_directory(request.result, ignored)) {
     page = make_folder_page(request.result, sides);
   } else if (is_nifti_name(request.result)) {
-    page = report::make_scan_page({request.result, request.bvals, request.bvecs, request.mask}, sides);
+    page = report::make_scan_page({request.result, {request.bvals, request.bvecs, request.frame}, request.mask}, sides);
   } else {
     page = report::make_result_page(request.result, sides);
   }

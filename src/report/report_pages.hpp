@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/scan/gradients.hpp"
 #include "src/show/draft.hpp"
 
 namespace voxherd::report {
@@ -25,7 +26,9 @@ page join_pages(const std::string& title, std::vector<std::pair<std::string, pag
 void finish_page(page& p);
 
 struct scan_files {
-  std::string image, bvals, bvecs, mask;  ///< "" for none
+  std::string image;
+  gradient_files gradients;
+  std::string mask;  ///< "" for none, as of the gradients
 };
 
 /// The page of a scan: its volumes, noise and gradients. Throws failure (missing_input, bad_data).

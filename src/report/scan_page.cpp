@@ -14,7 +14,7 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
-#include "src/report/gradient_check.hpp"
+#include "src/scan/direction_check.hpp"
 #include "src/scan/gradients.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
@@ -46,7 +46,8 @@ struct scan {
   std::vector<std::uint64_t> inside;
   std::vector<volume_facts> volumes;
   std::vector<volume_sums> sums;
-  gradient_check check;
+  direction_frame frame = direction_frame::fsl;
+  direction_check check;
   bool has_gradients() const { return table.size() > 0; }
 };
 
@@ -91,6 +92,16 @@ volume_facts look_at(const scan& s, std::span<const float> volume) {
   return facts;
 }
 
+/// The part of a volume that the check of the directions looks at.
+void keep_for_check(scan& s, std::uint64_t number, std::span<const float> volume) {
+  const auto& volumes = s.check.volumes();
+  const auto found = std::lower_bound(volumes.begin(), volumes.end(), number);
+  if (found == volumes.end() || *found != number) return;
+  const auto& items = s.check.items();
+  for (std::size_t i = 0; i < items.size(); ++i)
+    s.check.signal(i, static_cast<std::size_t>(found - volumes.begin())) = volume[s.inside[items[i]]];
+}
+
 void read_volumes(scan& s) {
   const std::size_t voxels = s.header.grid.voxel_count();
   for (std::size_t i = 0; i < s.shells.size(); ++i)
@@ -100,7 +111,7 @@ void read_volumes(scan& s) {
   for (std::uint64_t k = 0; k < s.header.volumes; ++k) {
     reader.read(k, 0, voxels, volume.data());
     s.volumes.push_back(look_at(s, volume));
-    s.check.add(k, volume);
+    keep_for_check(s, k, volume);
     volume_sums& sums = s.sums[shell_number(s, k)];
     for (std::size_t i = 0; i < s.inside.size(); ++i) {
       const auto value = static_cast<double>(volume[s.inside[i]]);
@@ -114,14 +125,17 @@ scan read_scan(const scan_files& files) {
   scan s;
   s.header = read_nifti_header(files.image);
   log_warnings(s.header);
-  if (!files.bvals.empty()) s.table = read_gradients(files.bvals, files.bvecs, s.header.volumes);
+  if (!files.gradients.bvals.empty()) {
+    s.frame = find_frame(files.gradients);
+    s.table = read_gradients(files.gradients, s.header.grid, s.header.volumes);
+  }
   s.shells = find_shells(s.table);
   if (s.shells.empty()) {
     s.shells.push_back({});
     for (std::size_t k = 0; k < s.header.volumes; ++k) s.shells.front().volumes.push_back(k);
   }
   s.inside = object_voxels(files, s);
-  if (s.has_gradients()) s.check = gradient_check(s.header.grid, s.table, s.inside);
+  if (s.has_gradients()) s.check = direction_check(s.header.grid, s.table, s.frame, s.inside);
   read_volumes(s);
   return s;
 }
@@ -274,35 +288,34 @@ void add_slices(image_draft& d, const scan& s) {
        t.rows.empty() ? std::vector<table>{} : std::vector<table>{t}, false});
 }
 
-/// Which flip or swap of the directions gives the longest streamlines, and a warning if one is better than the table.
-void check_gradients(image_draft& d, const scan& s) {
-  constexpr double min_ratio = 1.1;
+/// Along which flip or swap of the directions streamlines run furthest, and a warning if one is better than the table.
+void check_gradients(image_draft& d, const scan_files& files, const scan& s) {
   constexpr std::size_t shown = 4;
-  const std::vector<table_score> scores = s.check.scores();
+  const std::vector<direction_score> scores = s.check.scores();
   section& part = d.out.sections.back();
   if (scores.empty()) {
     part.paragraphs.push_back(
         "Flips and swaps of the directions were not tested: too few voxels have a main direction.");
     return;
   }
-  table t{"Mean length of streamlines (mm)", {"directions", "length"}, {}};
+  table t{"Length of streamlines per wrong end (mm)", {"directions", "length"}, {}};
   for (std::size_t i = 0; i < shown; ++i)
-    t.rows.push_back({i == 0 ? "as they are" : scores[i].change, fmt::format("{:.1f}", scores[i].length_mm)});
+    t.rows.push_back({i == 0 ? "as they are" : scores[i].change, fmt::format("{:.1f}", scores[i].free_mm)});
   part.tables.push_back(t);
-  const double given = scores[0].length_mm, best = scores[1].length_mm;
-  const bool is_wrong = best > min_ratio * given;
-  d.out.numbers["gradient_check"] = {
-      {"length_mm", given}, {"best_other", scores[1].change}, {"best_other_length_mm", best}, {"is_right", !is_wrong}};
+  const auto better = find_better(scores, s.header.grid);
+  d.out.numbers["gradient_check"] = {{"length_mm", scores[0].free_mm},
+                                     {"best_other", scores[1].change},
+                                     {"best_other_length_mm", scores[1].free_mm},
+                                     {"is_right", !better}};
   part.paragraphs.push_back(fmt::format(
-      "Streamlines through a part of the image follow the main directions of tensors. They are longest if the "
-      "directions fit the image; each of the 23 other flips and swaps of axes was tried. {}",
-      is_wrong ? "One of them is better: see the warning."
-               : "None of them is clearly better: the directions are right."));
-  if (is_wrong)
-    d.warn(
-        fmt::format("The directions do not fit the image: streamlines are {:.1f} mm long on average, but {:.1f} mm "
-                    "with {} in --bvecs. Correct the file before anything is fitted.",
-                    given, best, scores[1].change));
+      "Streamlines through a part of the image follow the main directions of tensors. If the directions fit the image, "
+      "few of them end wrongly, at a sharp turn or outside white matter; each of the other flips and swaps of axes was "
+      "tried. {}",
+      better ? "One of them is better: see the warning."
+             : "None of them is clearly better: the directions are right."));
+  if (better)
+    d.warn(fmt::format("{}: {}. Correct the file{} before anything is fitted.", files.gradients.bvecs,
+                       describe_better(*better, scores[0]), frame_advice(*better)));
 }
 
 void describe_scan(image_draft& d, const scan_files& files, const scan& s) {
@@ -328,9 +341,13 @@ void describe_scan(image_draft& d, const scan_files& files, const scan& s) {
                  {"volumes", s.header.volumes},
                  {"object_voxels", s.inside.size()}};
   auto& inputs = out.numbers["provenance"]["inputs"];
-  for (const auto& [name, path] : {std::pair{"scan", files.image}, std::pair{"bvals", files.bvals},
-                                   std::pair{"bvecs", files.bvecs}, std::pair{"mask", files.mask}})
+  for (const auto& [name, path] : {std::pair{"scan", files.image}, std::pair{"bvals", files.gradients.bvals},
+                                   std::pair{"bvecs", files.gradients.bvecs}, std::pair{"mask", files.mask}})
     if (!path.empty()) inputs[name] = find_fingerprint(path);
+  if (s.frame != direction_frame::fsl) {
+    inputs["bvecs"]["form"] = frame_form(s.frame);
+    add("bvecs", "read as " + frame_form(s.frame));
+  }
   for (const std::string& text : s.header.warnings) d.warn(files.image + ": " + text + ".");
 }
 
@@ -360,7 +377,7 @@ page make_scan_page(const scan_files& files, view_sides sides) {
   add_slices(d, s);
   if (s.has_gradients()) {
     add_gradients(d, s.table);
-    check_gradients(d, s);
+    check_gradients(d, files, s);
   }
   add_output_table(d);
   write_methods(d, s);

@@ -1,8 +1,10 @@
 #include "src/scan/dwi.hpp"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <future>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/scan/direction_check.hpp"
 #include "src/scan/gradient_deviation.hpp"
 #include "src/scan/gradients.hpp"
 #include "src/scan/image_checks.hpp"
@@ -30,55 +33,73 @@ void require(const std::string& path, const char* option, const char* what) {
 const option_table<dwi_request>& dwi_options() {
   using T = dwi_request;
   static const option_table<T> table = option_table<T>().group(
-      "Input", {{"dwi",
-                 &T::dwi,
-                 text_kind::file,
-                 {.text = "diffusion-weighted series, NIfTI (.nii or .nii.gz)", .required = true}},
-                {"bvals",
-                 &T::bvals,
-                 text_kind::file,
-                 {.text = "b-values in s/mm2, one per volume (FSL layout)", .required = true}},
-                {"bvecs",
-                 &T::bvecs,
-                 text_kind::file,
-                 {.text = "gradient directions, 3xN or Nx3 (FSL layout and frame)", .required = true}},
-                {"mask",
-                 &T::mask,
-                 text_kind::file,
-                 {"mask of the voxels to process; without it, those with a positive b=0 mean"}},
-                {"b0-threshold",
-                 &T::max_b0_s_per_mm2,
-                 range{0, 1000},
-                 {.text = "largest b-value of a volume that counts as b=0",
-                  .unit = "s/mm2",
-                  .standard = "50",
-                  .stored = always,
-                  .paper = true}},
-                {"grad-dev",
-                 &T::gradient_deviation,
-                 text_kind::file,
-                 {"deviation of the gradients, 9 volumes (HCP's grad_dev, QSIPrep's graddev)"}}});
+      "Input",
+      {{"dwi",
+        &T::dwi,
+        text_kind::file,
+        {.text = "diffusion-weighted series, NIfTI (.nii or .nii.gz)", .required = true}},
+       {"bvals",
+        &T::bvals,
+        text_kind::file,
+        {.text = "b-values in s/mm2, one per volume (FSL layout), or MRtrix's table x y z b", .required = true}},
+       {"bvecs",
+        &T::bvecs,
+        text_kind::file,
+        {.text = "gradient directions, 3xN or Nx3 (FSL layout), or MRtrix's table x y z b", .required = true}},
+       {"bvecs-frame",
+        &T::frame,
+        {{"fsl", direction_frame::fsl}, {"image", direction_frame::image}, {"world", direction_frame::world}},
+        {.text = "axes of the directions in --bvecs: FSL's, those of the image (DIPY, QSIPrep), or of the world "
+                 "(MRtrix)",
+         .standard = "fsl; of MRtrix's table world",
+         .stored = always}},
+       {"mask",
+        &T::mask,
+        text_kind::file,
+        {"mask of the voxels to process; without it, those with a positive b=0 mean"}},
+       {"b0-threshold",
+        &T::max_b0_s_per_mm2,
+        range{0, 1000},
+        {.text = "largest b-value of a volume that counts as b=0",
+         .unit = "s/mm2",
+         .standard = "50",
+         .stored = always,
+         .paper = true}},
+       {"grad-dev",
+        &T::gradient_deviation,
+        text_kind::file,
+        {"deviation of the gradients, 9 volumes (HCP's grad_dev, QSIPrep's graddev)"}}});
   return table;
 }
 
 struct dwi_series::state {
+  static constexpr std::uint64_t no_item = ~std::uint64_t{0};
+
+  struct item_range {
+    std::uint64_t first = 0, last = 0;
+    bool has(std::uint64_t item) const { return item >= first && item < last; }
+  };
+
   state(const session& s, const dwi_request& request, std::uint64_t host_memory_bytes)
       : dwi_path(request.dwi),
         bvals_path(request.bvals),
         bvecs_path(request.bvecs),
         mask_path(request.mask),
         deviation_path(request.gradient_deviation),
+        given_frame(request.frame),
         b0{request.max_b0_s_per_mm2.value_or(max_b0_s_per_mm2), request.needs_b0},
         part(request.part),
         parts(request.parts) {
     require(dwi_path, "dwi", "a diffusion-weighted NIfTI image");
     require(bvals_path, "bvals", "a file of b-values");
     require(bvecs_path, "bvecs", "a file of gradient directions");
+    is_root = s.is_root();
     s.on_root([&] { check(); });
     share(s);
     std::vector<std::vector<nifti_header>> series{{image}};
     if (!deviation_path.empty()) series.push_back({deviation});
     const std::uint64_t max_items = items_within(host_memory_bytes, series, voxels.size());
+    stages[1] = {0, std::min<std::uint64_t>(max_items, voxels.size())};
     signals = start_rows(s, series.front(), voxels, max_items);
     input.add(*signals);
     if (deviation_path.empty()) return;
@@ -98,7 +119,7 @@ struct dwi_series::state {
     }
     provenance["bvals"] = fingerprint(bvals_path);
     provenance["bvecs"] = fingerprint(bvecs_path);
-    gradients = read_gradients(bvals_path, bvecs_path, image.volumes, b0);
+    read_directions();
     if (!deviation_path.empty()) check_deviation();
     describe_mask();
     voxels =
@@ -111,6 +132,81 @@ struct dwi_series::state {
     if (parts > 1) keep_part();
     provenance["dwi"] = series.get();
     provenance["image"] = image.geometry;
+  }
+
+  void read_directions() {
+    const gradient_files files{bvals_path, bvecs_path, given_frame};
+    frame = find_frame(files);
+    gradients = read_gradients(files, image.grid, image.volumes, b0);
+    if (frame == direction_frame::fsl) return;
+    provenance["bvecs"]["form"] = frame_form(frame);
+    spdlog::info("{}: the directions are read along {}", printable(bvecs_path), frame_name(frame));
+  }
+
+  /// Warns on rank 0 if flipped or swapped directions or another frame fit the signals of the stage clearly better,
+  /// once. It is only advice, so that whatever prevents it prevents nothing else.
+  void check_directions(std::uint64_t item) {
+    if (!is_root || !tries_directions) return;
+    const item_range& stage = stages[1].has(item) ? stages[1] : stages[0];
+    if (stage.has(last_tried)) return;
+    last_tried = item;
+    try {
+      const std::uint64_t first = stage.first;
+      direction_check check(image.grid, gradients, frame,
+                            std::span<const std::uint64_t>(voxels).subspan(first, stage.last - first));
+      if (image.compressed) {
+        copy_signals(first, check);
+      } else {
+        read_signals(first, check);
+      }
+      const std::vector<direction_score> scores = check.scores();
+      if (scores.empty()) return;  // perhaps in the next stage
+      tries_directions = false;
+      const auto better = find_better(scores, image.grid);
+      spdlog::debug("{}: free length of streamlines {:.1f} mm, {:.1f} mm with {}", printable(bvecs_path),
+                    scores[0].free_mm, scores[1].free_mm, scores[1].change);
+      if (better)
+        spdlog::warn("{}: {}; correct the table{}", printable(bvecs_path), describe_better(*better, scores[0]),
+                     frame_advice(*better));
+    } catch (const std::exception& e) {
+      spdlog::debug("{}: other directions were not tried: {}", printable(bvecs_path), e.what());
+    }
+  }
+
+  std::uint32_t volume_in_file(std::uint32_t volume) const { return kept.empty() ? volume : kept[volume]; }
+
+  /// From the rows of the stage in memory; items are counted from `first`.
+  void copy_signals(std::uint64_t first, direction_check& check) {
+    const auto& items = check.items();
+    std::vector<float> rows;
+    for (std::size_t at = 0; at < items.size();) {
+      std::size_t end = at + 1;
+      while (end < items.size() && items[end] == items[end - 1] + 1) ++end;
+      rows.resize((end - at) * image.volumes);
+      signals->load(first + items[at], end - at, rows.data(), image.volumes);
+      for (std::size_t i = at; i < end; ++i)
+        for (std::size_t k = 0; k < check.volumes().size(); ++k)
+          check.signal(i, k) = rows[(i - at) * image.volumes + volume_in_file(check.volumes()[k])];
+      at = end;
+    }
+  }
+
+  /// From a plain file: of each volume the part of each slice.
+  void read_signals(std::uint64_t first, direction_check& check) {
+    const std::uint64_t slice = image.grid.size[0] * image.grid.size[1];
+    const auto& items = check.items();
+    const auto voxel = [&](std::size_t i) { return voxels[first + items[i]]; };
+    nifti_reader reader(image);
+    std::vector<float> values;
+    for (std::size_t k = 0; k < check.volumes().size(); ++k)
+      for (std::size_t at = 0; at < items.size();) {
+        std::size_t end = at + 1;
+        while (end < items.size() && voxel(end) / slice == voxel(at) / slice) ++end;
+        values.resize(voxel(end - 1) + 1 - voxel(at));
+        reader.read(volume_in_file(check.volumes()[k]), voxel(at), values.size(), values.data());
+        for (std::size_t i = at; i < end; ++i) check.signal(i, k) = values[voxel(i) - voxel(at)];
+        at = end;
+      }
   }
 
   void check_deviation() {
@@ -159,8 +255,13 @@ struct dwi_series::state {
   }
 
   std::string dwi_path, bvals_path, bvecs_path, mask_path, deviation_path;
+  std::optional<direction_frame> given_frame;
+  direction_frame frame = direction_frame::fsl;  ///< on rank 0
   b0_rule b0;
   std::uint32_t part = 0, parts = 1;
+  bool is_root = false, tries_directions = true;
+  std::array<item_range, 2> stages{};  ///< the stage before the latest, and the latest
+  std::uint64_t last_tried = no_item;  ///< of the stage whose directions were checked last
   /// The signals of all volumes in pieces, and of these the kept ones to `out`.
   void load_kept(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) {
     constexpr std::size_t piece_floats = std::size_t{1} << 20;
@@ -212,6 +313,7 @@ std::size_t dwi_series::floats_per_item() const {
 }
 
 void dwi_series::load(const batch& items, std::span<float> out) {
+  state_->check_directions(items.first_item);
   const std::size_t stride = floats_per_item();
   check_room(items, item_voxels().size(), stride, out);
   if (state_->kept.empty()) {
@@ -231,7 +333,12 @@ void dwi_series::load(const batch& items, std::span<std::byte> rows) {
 
 std::uint64_t dwi_series::max_items() const { return state_->input.max_items(); }
 std::uint64_t dwi_series::later_bytes() const { return state_->input.later_bytes(); }
-void dwi_series::begin(std::uint64_t first, std::uint64_t last) { state_->input.begin(first, last); }
+void dwi_series::begin(std::uint64_t first, std::uint64_t last) {
+  state_->input.begin(first, last);
+  auto& stages = state_->stages;
+  if (first >= stages[1].first && last <= stages[1].last) return;
+  stages = {stages[1], {first, last}};
+}
 bool dwi_series::is_ready() { return state_->input.is_ready(); }
 
 nlohmann::json dwi_series::provenance() const { return state_->provenance; }

@@ -11,12 +11,14 @@
 #include "core/options.hpp"
 #include "kernels/portable/gradient_table.hpp"
 #include "mpi/comm/session.hpp"
+#include "src/scan/direction_frame.hpp"
 
 namespace voxherd {
 
 /// The files of a diffusion-weighted series; "" for none.
 struct dwi_request {
   std::string dwi, bvals, bvecs, mask, gradient_deviation;
+  std::optional<direction_frame> frame = {};    ///< of the directions; none: FSL's, MRtrix's of its tables
   std::optional<double> max_b0_s_per_mm2 = {};  ///< none: 50
   bool needs_b0 = true;
   std::uint32_t part = 0, parts = 1;  ///< only one of so many equal parts of the mask's voxels, for xfibres
@@ -30,7 +32,8 @@ const option_table<dwi_request>& dwi_options();
 
 /// A diffusion-weighted series with its mask; the input of all diffusion analyses. Collective. All inputs are checked
 /// before the constructor returns (rank 0 reads headers, gradients and mask, and broadcasts them), except compressed
-/// data: a .nii.gz is inflated in the background, and all ranks must wait for each stage before load().
+/// data: a .nii.gz is inflated in the background, and all ranks must wait for each stage before load(). The first
+/// load() on rank 0 also warns if other directions than those of the table fit the signals clearly better.
 class dwi_series final : public item_input {
  public:
   /// `host_memory_bytes`: limit for compressed images on a node, see items_within(). Throws failure (usage) if a file
@@ -44,8 +47,8 @@ class dwi_series final : public item_input {
 
   const image_grid& grid() const;
   const std::vector<std::uint64_t>& item_voxels() const;  ///< linear indices of the voxels inside the mask, increasing
-  const gradient_table& gradients() const;
-  std::size_t measurements() const;  ///< number of volumes that are kept, K
+  const gradient_table& gradients() const;                ///< in FSL's frame
+  std::size_t measurements() const;                       ///< number of volumes that are kept, K
   bool has_gradient_deviation() const;
 
   /// Floats per item in load()'s output: K signals, then the 9 of the gradient deviation L if given, column by column.

@@ -29,6 +29,20 @@ std::string shape(const number_table& t) {
 
 bool is_list(const number_table& t) { return t.rows == 1 || t.columns == 1; }
 bool is_triples(const number_table& t) { return t.rows == 3 || t.columns == 3; }
+/// MRtrix's: x y z b in each line. Three lines are FSL's directions of four volumes.
+bool is_mrtrix_table(const number_table& t) { return t.columns == 4 && t.rows != 1 && t.rows != 3; }
+
+/// Some columns of a table.
+number_table choose_columns(const number_table& t, std::size_t first, std::size_t count) {
+  number_table some;
+  some.name = t.name;
+  some.rows = t.rows;
+  some.columns = count;
+  some.row_line = t.row_line;
+  for (std::size_t row = 0; row < t.rows; ++row)
+    for (std::size_t column = first; column < first + count; ++column) some.values.push_back(t.at(row, column));
+  return some;
+}
 
 void check_shapes(const number_table& bvals, const number_table& bvecs) {
   if (!is_list(bvals) && is_triples(bvals) && is_list(bvecs)) {
@@ -43,10 +57,7 @@ void check_shapes(const number_table& bvals, const number_table& bvecs) {
         fmt::format("{}: contains {}{}, expected b-values as one row or one column", bvals.name, shape(bvals), hint));
   }
   if (is_triples(bvecs)) return;
-  const char* hint = is_list(bvecs) ? " (it looks like a bvals file)"
-                     : bvecs.columns == 4
-                         ? " (it looks like an MRtrix table x y z b; mrconvert -export_grad_fsl converts it)"
-                         : "";
+  const char* hint = is_list(bvecs) ? " (it looks like a bvals file)" : "";
   refuse_data(fmt::format("{}: contains {}{}, expected directions as three rows or three columns", bvecs.name,
                           shape(bvecs), hint));
 }
@@ -121,7 +132,9 @@ direction checked_direction(const number_table& t, std::size_t k, direction g, d
 
 gradient_table read_gradients(const std::string& bvals, const std::string& bvecs, std::uint64_t volumes,
                               const b0_rule& b0) {
-  const number_table b_table = read_number_table(bvals), g_table = read_number_table(bvecs);
+  number_table b_table = read_number_table(bvals), g_table = read_number_table(bvecs);
+  if (is_mrtrix_table(b_table)) b_table = choose_columns(b_table, 3, 1);
+  if (is_mrtrix_table(g_table)) g_table = choose_columns(g_table, 0, 3);
   check_shapes(b_table, g_table);
   const lying way = g_table.rows == 3 ? lying::along_rows : lying::along_columns;
   check_count(b_table, b_table.values.size(), volumes);
@@ -142,6 +155,44 @@ gradient_table read_gradients(const std::string& bvals, const std::string& bvecs
     spdlog::warn("{}: directions are not unit vectors (length up to {:.4g}); normalised", g_table.name, worst_norm);
   }
   return table;
+}
+
+direction_frame find_frame(const gradient_files& files) {
+  if (!is_mrtrix_table(read_number_table(files.bvecs))) return files.frame.value_or(direction_frame::fsl);
+  if (files.frame.value_or(direction_frame::world) == direction_frame::world) return direction_frame::world;
+  throw failure(exit_status::usage,
+                fmt::format("--bvecs-frame: {} is MRtrix's table (x y z b), whose directions are along the world axes, "
+                            "expected world or no --bvecs-frame",
+                            printable(files.bvecs)));
+}
+
+gradient_table read_gradients(const gradient_files& files, const image_grid& grid, std::uint64_t volumes,
+                              const b0_rule& b0) {
+  return to_fsl_frame(read_gradients(files.bvals, files.bvecs, volumes, b0), find_frame(files), grid);
+}
+
+direction_frame compare_with_table(const gradient_files& files, const std::string& table, const image_grid& grid,
+                                   std::uint64_t volumes) {
+  constexpr double max_degrees = 1, degrees_per_radian = 57.29577951308232;  // printed with three digits: 0.1 degrees
+  const b0_rule any{.is_required = false};
+  const gradient_table right = read_gradients({table, table}, grid, volumes, any);
+  const gradient_table given = read_gradients(files.bvals, files.bvecs, volumes, any);
+  double nearest = 180;
+  for (const direction_frame frame : {direction_frame::fsl, direction_frame::image, direction_frame::world}) {
+    const gradient_table turned = to_fsl_frame(given, frame, grid);
+    double apart = 0;
+    for (std::size_t k = 0; k < volumes; ++k) {
+      if (right.b_s_per_mm2[k] <= any.max_s_per_mm2 || given.b_s_per_mm2[k] <= any.max_s_per_mm2) continue;
+      const double cosine = turned.x[k] * right.x[k] + turned.y[k] * right.y[k] + turned.z[k] * right.z[k];
+      apart = std::max(apart, std::acos(std::min(1.0, std::abs(cosine))) * degrees_per_radian);
+    }
+    if (apart <= max_degrees) return frame;
+    nearest = std::min(nearest, apart);
+  }
+  throw failure(exit_status::bad_data,
+                fmt::format("{}: its directions are up to {:.0f} degrees from those of {} along FSL's axes, the image "
+                            "axes and the world axes, expected the same ones in one frame; remove the wrong file",
+                            printable(files.bvecs), nearest, printable(table)));
 }
 
 gradient_table choose_gradients(const gradient_table& all, const std::vector<std::uint32_t>& volumes) {

@@ -6,11 +6,6 @@ namespace voxherd {
 
 namespace {
 
-vector3 times(const matrix3& m, const vector3& v) {
-  return {m[0] * v[0] + m[1] * v[1] + m[2] * v[2], m[3] * v[0] + m[4] * v[1] + m[5] * v[2],
-          m[6] * v[0] + m[7] * v[1] + m[8] * v[2]};
-}
-
 /// The orthogonal factor of a matrix by Newton's iteration (Higham, SIAM J Sci Stat Comput 7:1160, 1986), which
 /// converges quadratically from axes of unit length.
 matrix3 nearest_orthogonal(matrix3 m) {
@@ -37,6 +32,11 @@ matrix3 product(const matrix3& a, const matrix3& b) {
   return c;
 }
 
+vector3 product(const matrix3& m, const vector3& v) {
+  return {m[0] * v[0] + m[1] * v[1] + m[2] * v[2], m[3] * v[0] + m[4] * v[1] + m[5] * v[2],
+          m[6] * v[0] + m[7] * v[1] + m[8] * v[2]};
+}
+
 matrix3 transposed(const matrix3& m) { return {m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8]}; }
 
 double determinant(const matrix3& m) {
@@ -61,13 +61,14 @@ grid_space::grid_space(const image_grid& grid) {
 }
 
 vector3 grid_space::to_world(const vector3& index) const {
-  vector3 w = times(axes_mm, index);
+  vector3 w = product(axes_mm, index);
   for (std::size_t i = 0; i < 3; ++i) w[i] += origin_mm[i];
   return w;
 }
 
 vector3 grid_space::to_index(const vector3& world_mm) const {
-  return times(inverse_axes, {world_mm[0] - origin_mm[0], world_mm[1] - origin_mm[1], world_mm[2] - origin_mm[2]});
+  return product(inverse_axes,
+                 vector3{world_mm[0] - origin_mm[0], world_mm[1] - origin_mm[1], world_mm[2] - origin_mm[2]});
 }
 
 vector3 voxel_position(const image_grid& grid, std::uint64_t voxel) {

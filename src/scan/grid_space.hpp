@@ -12,6 +12,7 @@ using vector3 = std::array<double, 3>;
 using matrix3 = std::array<double, 9>;  ///< row-major
 
 matrix3 product(const matrix3& a, const matrix3& b);
+vector3 product(const matrix3& m, const vector3& v);
 matrix3 transposed(const matrix3& m);
 double determinant(const matrix3& m);
 matrix3 inverse(const matrix3& m);  ///< `m` must not be singular; matrices of checked images never are

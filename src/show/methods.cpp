@@ -77,7 +77,8 @@ std::string list_other_settings(const methods_text& m) {
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-/// "dwi data.nii.gz; mask brain.nii.gz (1 voxel); dynamic a.nii and 74 more files".
+/// "dwi data.nii.gz; mask brain.nii.gz (1 voxel); bvecs a.bvec (directions along the image axes); dynamic a.nii and 74
+/// more files".
 std::string list_inputs(const json& inputs) {
   std::string text;
   for (const auto& [name, input] : inputs.items()) {
@@ -90,6 +91,7 @@ std::string list_inputs(const json& inputs) {
     if (input.contains("vertices"))
       size = fmt::format("surface, {} vertices{}{}", input.at("vertices").get<std::uint64_t>(),
                          size.empty() ? "" : ", in ", size);
+    if (size.empty()) size = input.value("form", "");
     if (!shown.empty() && !size.empty()) shown += fmt::format(" ({})", size);
     if (!shown.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", name, shown);
   }

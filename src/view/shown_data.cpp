@@ -12,6 +12,7 @@
 
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
+#include "src/scan/gradients.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/scan/surface_space.hpp"
 #include "src/show/analysis_views.hpp"
@@ -42,6 +43,7 @@ std::string path_of(const nlohmann::json& inputs, const char* name) {
 /// A result's inputs. Returns why they cannot be used, "" if they can.
 std::string read_inputs(const nlohmann::json& inputs, connect_request& r) {
   tensor_source_options().read_inputs(inputs, r.tensors);
+  if (inputs.contains("bvecs")) r.tensors.series.frame = stored_frame(inputs.at("bvecs"));
   r.within = path_of(inputs, "within");
   if (r.tensors.tensor.empty() && r.tensors.series.bvals.empty())
     return "this result was not computed from a diffusion-weighted series";
@@ -75,6 +77,20 @@ connect_request find_beside(const std::string& path) {
                       find_file({name + ".bvec", folder / "bvecs"}),
                       find_file({folder / "nodif_brain_mask.nii.gz", folder / "nodif_brain_mask.nii"}), ""};
   return r;
+}
+
+/// Reads directions as they agree with MRtrix's table beside them (NAME.b), as QSIPrep writes it. Returns why they
+/// cannot be used, "" if they can.
+std::string find_frame_beside(dwi_request& series) {
+  const std::string table = find_file({fs::path(series.bvecs).replace_extension(".b")});
+  if (series.bvals.empty() || series.bvecs.empty() || table.empty()) return "";
+  try {
+    const nifti_header image = read_nifti_header(series.dwi);
+    series.frame = compare_with_table({series.bvals, series.bvecs}, table, image.grid, image.volumes);
+  } catch (const failure& f) {
+    return f.what();
+  }
+  return "";
 }
 
 std::string file_name(const std::string& path) { return printable(fs::path(path).filename().string()); }
@@ -221,6 +237,8 @@ std::optional<connect_request> shown_data::find_connect_request(std::string& why
   }
   if (image_) {
     r = find_beside(path_);
+    why = find_frame_beside(r.tensors.series);
+    if (!why.empty()) return std::nullopt;
     if (!r.tensors.series.bvals.empty() && !r.tensors.series.bvecs.empty()) return r;
     why = "no b-values and gradient directions were found beside the image; give --bvals and --bvecs";
     return std::nullopt;

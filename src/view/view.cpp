@@ -29,6 +29,7 @@ namespace {
 
 struct view_request {
   std::string file;
+  std::optional<direction_frame> frame;
   std::string bvals, bvecs, mask, within, parcellation, region_names, scene;
   std::vector<std::string> surface_values;
   std::optional<double> within_FA;
@@ -51,6 +52,9 @@ const option_table<view_request>& view_options() {
         .needs = "bvecs"}},
       {"bvecs", &T::bvecs, text_kind::file,
        {.text = "gradient directions of a series", .standard = "SERIES.bvec, else bvecs beside it", .needs = "bvals"}},
+      {"bvecs-frame", &T::frame,
+       {{"fsl", direction_frame::fsl}, {"image", direction_frame::image}, {"world", direction_frame::world}},
+       {.text = "axes of the directions in --bvecs, as in tensor", .standard = "fsl; of MRtrix's table world", .needs = "bvecs"}},
       {"mask", &T::mask, text_kind::file,
        {.text = "mask of the voxels of a series or of tensors", .standard = "the result's; series: nodif_brain_mask.nii.gz beside it"}},
       {"within", &T::within, text_kind::file, {"mask that paths stay in, e.g. white matter"}},
@@ -81,6 +85,7 @@ void apply_options(const view_request& request, connect_request& r) {
   if (!request.bvals.empty()) {
     r.tensors.series.bvals = request.bvals;
     r.tensors.series.bvecs = request.bvecs;
+    r.tensors.series.frame = request.frame;
   }
   if (!request.mask.empty()) r.tensors.series.mask = request.mask;
   if (!request.within.empty()) r.within = request.within;

@@ -86,6 +86,7 @@ void check_options(const bids_request& request, const std::vector<bids_series>& 
 exit_status run_series(session& s, const bids_request& request, const bids_series& series,
                        const std::vector<std::string>& more, subject_log log) {
   std::string analyses;
+  if (!series.frame_reason.empty()) s.on_root([&] { spdlog::info("{}: {}", series.name, series.frame_reason); });
   for (const bids_step& step : plan_steps(request, series)) {
     // What a complete result warned of is in its report.
     const bool was_complete = fs::exists(step.run.out);

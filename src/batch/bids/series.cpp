@@ -5,13 +5,18 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/failure.hpp"
 #include "src/batch/bids/dataset_files.hpp"
 #include "src/export/bids.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/nifti/nifti.hpp"
+#include "src/io/text_file.hpp"
+#include "src/scan/gradients.hpp"
 
 namespace voxherd {
 
@@ -143,6 +148,44 @@ class companions {
   const bids_name& name_;
 };
 
+/// Whether QSIPrep wrote the data set, by its description. Older data sets have PipelineDescription.
+bool is_of_qsiprep(const fs::path& root) {
+  const fs::path file = root / "dataset_description.json";
+  if (std::error_code ignored; !fs::exists(file, ignored)) return false;
+  const nlohmann::json description = nlohmann::json::parse(read_text_file(file.string()), nullptr, false);
+  if (!description.is_object()) return false;
+  nlohmann::json programs = description.value("GeneratedBy", nlohmann::json::array());
+  if (!programs.is_array()) programs = nlohmann::json::array({programs});
+  programs.push_back(description.value("PipelineDescription", nlohmann::json::object()));
+  return std::any_of(programs.begin(), programs.end(), [](const nlohmann::json& program) {
+    if (!program.is_object() || !program.contains("Name") || !program.at("Name").is_string()) return false;
+    std::string name = program.at("Name");
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return name.find("qsiprep") != name.npos || name.find("qsirecon") != name.npos;
+  });
+}
+
+/// The frame of the directions: that in which they agree with MRtrix's table beside them. QSIPrep writes its .bvec
+/// along the image axes, which are LPS+, and other programs along FSL's.
+void choose_frame(const fs::path& root, const fs::path& folder, const bids_name& name, bids_series& s) {
+  if (!s.problem.empty()) return;
+  std::string reason;
+  if (const std::string table = find_inherited(root, folder, name, ".b"); !table.empty()) {
+    try {
+      const nifti_header image = read_nifti_header(s.dwi);
+      s.frame = compare_with_table({s.bval, s.bvec}, table, image.grid, image.volumes);
+      reason = "so they agree with " + printable(table);
+    } catch (const failure& f) {
+      s.problem = f.what();
+    }
+  } else if (name.value("desc") == "preproc" && is_of_qsiprep(root)) {
+    s.frame = direction_frame::image;
+    reason = "QSIPrep wrote them, and no .b file is beside them";
+  }
+  if (s.frame != direction_frame::fsl)
+    s.frame_reason = fmt::format("{} has directions along {}: {}", printable(s.bvec), frame_name(s.frame), reason);
+}
+
 bids_series describe_series(const series_request& wanted, const fs::path& folder, const named_file& file,
                             const std::string& subject, const std::string& session) {
   bids_series s;
@@ -156,6 +199,7 @@ bids_series describe_series(const series_request& wanted, const fs::path& folder
   if (s.bval.empty() || s.bvec.empty())
     s.problem =
         fmt::format("no {} for {} in its folder or above", s.bval.empty() ? ".bval" : ".bvec", printable(file.path));
+  choose_frame(wanted.bids_dir, folder, file.name, s);
   const companions others(wanted, s, file.name);
   s.mask = others.mask();
   s.grad_dev = others.grad_dev();

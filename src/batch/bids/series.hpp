@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/batch/bids/dataset_files.hpp"
+#include "src/scan/direction_frame.hpp"
 
 namespace voxherd {
 
@@ -16,9 +17,11 @@ struct bids_series {
   std::string folder;            ///< folder of its derivatives: "sub-01/ses-a/dwi"
   std::string name;              ///< entities of its derivatives: "sub-01_ses-a_run-1_space-ACPC"
   std::string dwi, bval, bvec, mask, grad_dev, parcellation, region_names;
-  std::vector<std::string> dynamic_words;  ///< options that name the files of a dynamic series
-  std::string problem;                     ///< why it cannot be used; "" for none
-  std::string parcellation_problem;        ///< why it has no parcellation; "" if it has one
+  direction_frame frame = direction_frame::fsl;  ///< of the directions in bvec
+  std::string frame_reason;                      ///< why it is not FSL's
+  std::vector<std::string> dynamic_words;        ///< options that name the files of a dynamic series
+  std::string problem;                           ///< why it cannot be used; "" for none
+  std::string parcellation_problem;              ///< why it has no parcellation; "" if it has one
 };
 
 /// Which series are wanted.
@@ -44,7 +47,8 @@ void check_found(const series_request& wanted, const std::vector<bids_series>& a
                  const std::string& expected);
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(bids_series, datatype, subject, session, folder, name, dwi, bval, bvec, mask,
-                                   grad_dev, parcellation, region_names, dynamic_words, problem, parcellation_problem)
+                                   grad_dev, parcellation, region_names, frame, frame_reason, dynamic_words, problem,
+                                   parcellation_problem)
 
 /// The dynamic series (DCE-MRI or CT) that the filter names by `dynamic`, sorted by name, with the options of
 /// `analysis` that name their files. BIDS has no names for them and their regions, so that all are chosen by the

@@ -18,7 +18,11 @@ using word_list = std::vector<std::string>;
 
 void append(word_list& words, const word_list& more) { words.insert(words.end(), more.begin(), more.end()); }
 
-dwi_request series_files(const bids_series& s) { return {s.dwi, s.bval, s.bvec, s.mask, s.grad_dev}; }
+dwi_request series_files(const bids_series& s) {
+  dwi_request files{s.dwi, s.bval, s.bvec, s.mask, s.grad_dev};
+  if (s.frame != direction_frame::fsl) files.frame = s.frame;
+  return files;
+}
 
 /// The inputs of an analysis as its options.
 word_list input_words(const bids_request& request, const bids_series& s, const std::string& analysis) {

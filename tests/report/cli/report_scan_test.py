@@ -149,7 +149,7 @@ class Scan(ReportJobs):
                 self.assertEqual(check["is_right"], name is None, check)
                 if name is not None:
                     self.assertEqual(check["best_other"], name)
-                    self.assertIn(f"mm with {name} in --bvecs", warnings)
+                    self.assertIn(f"mm with {name}", warnings)
                 else:
                     self.assertNotIn("do not fit the image", warnings)
 
