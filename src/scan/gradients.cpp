@@ -29,8 +29,8 @@ std::string shape(const number_table& t) {
 
 bool is_list(const number_table& t) { return t.rows == 1 || t.columns == 1; }
 bool is_triples(const number_table& t) { return t.rows == 3 || t.columns == 3; }
-/// MRtrix's: x y z b in each line. Three lines are FSL's directions of four volumes.
-bool is_mrtrix_table(const number_table& t) { return t.columns == 4 && t.rows != 1 && t.rows != 3; }
+/// MRtrix's: x y z b in each line. Up to three lines are FSL's of four volumes, or wrong.
+bool is_mrtrix_table(const number_table& t) { return t.columns == 4 && t.rows > 3; }
 
 /// Some columns of a table.
 number_table choose_columns(const number_table& t, std::size_t first, std::size_t count) {
