@@ -165,6 +165,8 @@ void check_tables(const std::string& path) {
   }
 }
 
+std::uint64_t block_checksum(const std::string& path) { return read_user_block(disk_file(path), path).own_checksum; }
+
 void store_table_checksum(const std::string& path) {
   hdf5::prepare();
   const std::vector<byte_range> values = find_values(path);

@@ -21,6 +21,10 @@ inline constexpr std::string_view result_mark = "voxherd result";
 /// accepted, since its tables are neither the old nor the new ones.
 void check_tables(const std::string& path);
 
+/// Checksum of the user block, which contains that of the tables; they have the start, the host and the options of the
+/// run. Throws as check_tables(), but does not read the tables.
+std::uint64_t block_checksum(const std::string& path);
+
 /// Opens the file alone, calls `change`, closes the file and stores the checksum of its new tables. Throws failure
 /// (disk).
 void change_tables(const std::string& path, const std::function<void(hid_t file)>& change);

@@ -12,8 +12,10 @@
 #include <thread>
 
 #include "core/failure.hpp"
+#include "core/program_build.hpp"
 #include "core/text.hpp"
 #include "mpi/result/named_output.hpp"
+#include "mpi/result/result_identity.hpp"
 #include "mpi/run/progress.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/output_file.hpp"
@@ -78,20 +80,19 @@ class image_writers {
   std::exception_ptr error_;
 };
 
-/// Whether a file of the folder is newer than the result.
-bool is_newer(const std::string& name, const export_settings& settings) {
-  std::error_code code;
-  const auto time = fs::last_write_time(fs::path(settings.out) / name, code);
-  return !code && time >= fs::last_write_time(settings.result);
+/// What the files of an export are made from: the result, this program, and the settings that change them.
+std::string describe_origin(const result_reader& result, const export_settings& settings) {
+  return fmt::format("{} {}{}", result_identity(result), program_name(), settings.half_positions ? " float16" : "");
 }
 
 /// For each image 1 if it has to be written; the same on all ranks.
-std::vector<std::uint8_t> find_missing(const session& s, const export_plan& plan, const export_settings& settings) {
+std::vector<std::uint8_t> find_missing(const session& s, const export_plan& plan, const export_settings& settings,
+                                       const std::string& made_from) {
   std::vector<std::uint8_t> missing(plan.images.size(), 1);
-  if (!settings.keep_newer) return missing;
+  if (settings.record == nullptr) return missing;
   s.on_root([&] {
     for (std::size_t i = 0; i < missing.size(); ++i)
-      if (is_newer(plan.images[i].name, settings)) missing[i] = 0;
+      if (settings.record->is_current(plan.images[i].name, made_from)) missing[i] = 0;
   });
   s.broadcast(missing);
   return missing;
@@ -166,10 +167,32 @@ void begin_folder(const result_reader& result, const export_plan& plan, const ex
   for (const export_text& t : plan.texts) write_text(settings.out, t);
 }
 
+/// The files of other formats that have to be written. For one process.
+std::vector<const export_file*> find_missing_files(const export_plan& plan, const export_settings& settings,
+                                                   const std::string& made_from) {
+  std::vector<const export_file*> missing;
+  for (const export_file& file : plan.files)
+    if (settings.record == nullptr || !settings.record->is_current(file.name, made_from)) missing.push_back(&file);
+  return missing;
+}
+
+/// Writes what is missing. With a record, files are forgotten before and noted after they are written.
 void carry_out(const session& s, const result_volumes& result, const export_plan& plan,
                const export_settings& settings) {
-  s.on_root([&] { begin_folder(result.result(), plan, settings); });
-  const auto own = rank_share(s, plan, find_missing(s, plan, settings));
+  std::string made_from;
+  std::vector<const export_file*> files;
+  s.on_root([&] {
+    begin_folder(result.result(), plan, settings);
+    if (settings.record != nullptr) made_from = describe_origin(result.result(), settings);
+    files = find_missing_files(plan, settings, made_from);
+  });
+  const std::vector<std::uint8_t> missing = find_missing(s, plan, settings, made_from);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < missing.size(); ++i)
+    if (missing[i] != 0) names.push_back(plan.images[i].name);
+  for (const export_file* file : files) names.push_back(file->name);
+  if (settings.record != nullptr) s.on_root([&] { settings.record->forget(names); });
+  const auto own = rank_share(s, plan, missing);
   std::uint64_t volumes = 0;
   for (const export_image* image : own) volumes += volumes_of(*image);
   s.agree([&] {
@@ -177,9 +200,9 @@ void carry_out(const session& s, const result_volumes& result, const export_plan
     image_writers(result, own, settings.out, shown).run(settings.threads);
   });
   s.on_root([&] {
-    for (const export_file& file : plan.files)
-      if (!settings.keep_newer || !is_newer(file.name, settings)) file.write(settings.out + "/" + file.name);
+    for (const export_file* file : files) file->write(settings.out + "/" + file->name);
     for (const export_text& mark : plan.marks) write_text(settings.out, mark);
+    if (settings.record != nullptr) settings.record->note(names, made_from);
   });
 }
 
@@ -232,7 +255,7 @@ void export_folder(const session& s, const export_settings& settings, const expo
     plan = planner(*result);
   });
   carry_out(s, *result, plan, settings);
-  if (settings.keep_newer) return;
+  if (settings.record != nullptr) return;
   spdlog::info("{} written to {}",
                counted(plan.images.size() + plan.files.size() + plan.texts.size() + plan.marks.size(), "file"),
                settings.out);

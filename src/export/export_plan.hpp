@@ -11,6 +11,7 @@
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "src/export/cifti_options.hpp"
+#include "src/export/export_record.hpp"
 #include "src/io/nifti/nifti_writer.hpp"
 
 namespace voxherd {
@@ -95,7 +96,9 @@ struct export_settings {
   std::string result;  ///< file
   std::string out;     ///< folder or file
   bool overwrite = false;
-  bool keep_newer = false;  ///< with overwrite: an image that is newer than the result is kept, a text only if equal
+  /// With overwrite: files that it knows to be made from this result are kept, texts only if equal. Null for none; used
+  /// on rank 0.
+  export_record* record = nullptr;
   bool quiet = false;
   bool half_positions = false;   ///< whether points in TRX are stored in 16 bits
   int threads = 1;               ///< largest number of threads of this rank; each compresses a file of its own

@@ -68,23 +68,31 @@ std::string citation_text(const std::vector<json>& notes) {
 
 }  // namespace
 
-void note_methods(const bids_request& request, const bids_series& series, const bids_step& step) {
-  const fs::path path = notes_folder(request) / fmt::format("{}_{}.json", series.name, step.analysis);
-  if (fs::exists(path) && fs::last_write_time(path) >= fs::last_write_time(step.run.out)) return;
+std::string methods_note(const bids_request& request, const bids_series& series, const std::string& analysis) {
+  return (notes_folder(request) / fmt::format("{}_{}.json", series.name, analysis)).string();
+}
+
+void note_methods(export_record& record, const bids_series& series, const bids_step& step) {
   const result_reader result(step.run.out);
   const report::methods_text methods = report::write_methods(result);
-  json note{{"analysis", step.analysis}, {"series", series.name}, {"methods", methods.text}, {"data", methods.data}};
-  note["references"] = json::array();
+  record.set("analysis", step.analysis);
+  record.set("series", series.name);
+  record.set("methods", methods.text);
+  record.set("data", methods.data);
+  json references = json::array();
   for (const report::reference& r : methods.references)
-    note["references"].push_back(r.text + (r.doi.empty() ? "" : " https://doi.org/" + r.doi));
-  fs::create_directories(path.parent_path());
-  write_output({"logs", path.string(), true, file_name::implied}, report::json_text(note, 1) + "\n");
+    references.push_back(r.text + (r.doi.empty() ? "" : " https://doi.org/" + r.doi));
+  record.set("references", references);
+  record.save();
 }
 
 void write_citation(const bids_request& request) {
   const std::vector<json> notes = read_notes(notes_folder(request));
   const fs::path path = fs::path(request.out_dir) / "logs" / "CITATION.md";
-  if (!notes.empty()) write_output({"logs", path.string(), true, file_name::implied}, citation_text(notes));
+  if (notes.empty()) return;
+  const std::string text = citation_text(notes);
+  if (fs::is_regular_file(path) && read_text_file(path.string()) == text) return;
+  write_output({"logs", path.string(), true, file_name::implied}, text);
 }
 
 }  // namespace voxherd

@@ -32,13 +32,20 @@ std::vector<std::string> sources_in_derivatives(const bids_series& series, const
   return uris;
 }
 
-/// Writes the derivatives of a complete step; files that are newer than the result are kept. Collective.
+/// Writes the derivatives of a complete step; files that were made from its result are kept. Collective.
 void write_derivatives(session& s, const bids_request& request, const bids_series& series, const bids_step& step) {
+  export_record record(methods_note(request, series, step.analysis), request.out_dir);
+  s.on_root([&] {
+    record.read();
+    note_methods(record, series, step);
+  });
   export_settings settings;
   settings.result = step.run.out;
   settings.out = request.out_dir;
-  settings.overwrite = settings.keep_newer = settings.quiet = true;
+  settings.overwrite = settings.quiet = true;
+  settings.record = &record;
   settings.threads = export_threads(s, 0);
+  settings.half_positions = request.half_positions;
   const bids_place place{series.folder, series.name, sources_in_derivatives(series, step), request.half_positions};
   export_bids_folder(s, settings, place);
   if (step.fibres.empty()) return;
@@ -93,7 +100,6 @@ exit_status run_series(session& s, const bids_request& request, const bids_serie
     const exit_status status = run_subject(s, step.run, more, was_complete ? subject_log::errors : log);
     if (status != exit_status::complete) return status;
     write_derivatives(s, request, series, step);
-    s.on_root([&] { note_methods(request, series, step); });
     analyses += (analyses.empty() ? "" : ", ") + step.analysis + (was_complete ? " (already complete)" : "");
   }
   if (!analyses.empty())
@@ -159,7 +165,7 @@ std::vector<std::string> child_words(const bids_request& request, const bids_ser
   if (request.threads_of_all) threads = std::max(1, *request.threads_of_all / static_cast<int>(places));
   if (request.threads_per_rank) threads = *request.threads_per_rank;
   std::vector<std::string> words = words_without({"nprocs", "omp-nthreads", "mem", "series"});
-  words.insert(words.end(), {"--series", series.name, "--omp-nthreads", std::to_string(threads)});
+  words.insert(words.end(), {"--series", series_id(series), "--omp-nthreads", std::to_string(threads)});
   if (request.memory_mb)
     words.insert(words.end(), {"--mem", fmt::format("{}", *request.memory_mb / static_cast<double>(places))});
   return words;
@@ -177,22 +183,51 @@ double fraction_done(const bids_request& request, const bids_series& series) {
   }
 }
 
+/// Whether its results and their notes are there. A process may end with status 0 without them, for example if it found
+/// other series than this one did.
+bool is_computed(const bids_request& request, const bids_series& series) {
+  try {
+    const std::vector<bids_step> steps = plan_steps(request, series);
+    return std::all_of(steps.begin(), steps.end(), [&](const bids_step& step) {
+      std::error_code ignored;
+      return fs::exists(step.run.out, ignored) && fs::exists(methods_note(request, series, step.analysis), ignored);
+    });
+  } catch (const failure&) {
+    return false;
+  }
+}
+
+/// The names of the series for messages: with the datatype where a name alone would be that of two.
+std::vector<std::string> shown_names(const std::vector<bids_series>& all) {
+  std::vector<std::string> names;
+  for (const bids_series& series : all) {
+    const auto same =
+        std::count_if(all.begin(), all.end(), [&](const bids_series& b) { return b.name == series.name; });
+    names.push_back(same > 1 ? series_id(series) : series.name);
+  }
+  return names;
+}
+
 /// Each series in a process of its own, several at a time; its messages and cost are in the work folder.
 exit_status run_children(const bids_request& request, const std::vector<bids_series>& all,
                          const pool_settings& settings) {
   std::vector<pool_job> jobs;
-  for (const bids_series& series : all) {
+  const std::vector<std::string> names = shown_names(all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bids_series& series = all[i];
     const std::string out = (std::filesystem::path(request.work_dir) / series.folder / series.name).string();
-    jobs.push_back({series.name, out,
+    jobs.push_back({names[i], out,
                     [out] {
                       return job_state{job_state::kind::to_compute, read_cost_record(out).value_or(cost{})};
                     },
                     [&](int threads) { return child_words(request, series, threads, settings.places.size()); },
-                    [&] { return fraction_done(request, series); }});
+                    [&] { return fraction_done(request, series); }, [&] { return is_computed(request, series); }});
   }
   const exit_status status = run_pool(jobs, settings);
   // Of two series of one subject that ended at the same time, the page may have only one.
-  for (const bids_series& series : all) update_subject_page(request, series.subject);
+  std::set<std::string> subjects;
+  for (const bids_series& series : all) subjects.insert(series.subject);
+  for (const std::string& subject : subjects) update_subject_page(request, subject);
   write_citation(request);
   return status;
 }

@@ -10,6 +10,7 @@
 #include "src/batch/bids/series.hpp"
 #include "src/batch/cohort/manifest.hpp"
 #include "src/batch/cohort/run_all.hpp"
+#include "src/export/export_record.hpp"
 
 namespace voxherd {
 
@@ -34,7 +35,7 @@ struct bids_request : all_analysis_words<analysis_numbers> {
   std::vector<std::string> analyses;  ///< in the order in which they are computed
   std::vector<std::string> subjects, sessions, derivatives;
   std::string filter_file, work_dir = "work";
-  std::string series;             ///< name of the only one; "" for all
+  std::string series;             ///< name or series_id() of the only one; "" for all
   std::vector<std::string> more;  ///< options added to all of them
   std::optional<int> threads_of_all, threads_per_rank;
   std::optional<double> memory_mb;
@@ -85,14 +86,17 @@ std::vector<std::string> common_words(const bids_request& request, int ranks_per
 /// The result of an analysis of a series.
 std::string result_path(const bids_request& request, const bids_series& series, const std::string& analysis);
 
-/// Notes the methods of a step's complete result in logs/methods, unless that has been done. For one process.
-void note_methods(const bids_request& request, const bids_series& series, const bids_step& step);
+/// logs/methods/NAME_ANALYSIS.json: the methods of a result, and which derivatives were made from it.
+std::string methods_note(const bids_request& request, const bids_series& series, const std::string& analysis);
+/// Notes the methods of a step's complete result. For one process.
+void note_methods(export_record& record, const bids_series& series, const bids_step& step);
 /// Writes logs/CITATION.md: methods, references and data of all results that have been noted. For one process.
 void write_citation(const bids_request& request);
 
 /// Name of a subject's page in the folder of derivatives.
 std::string subject_page(const std::string& subject);
-/// Writes that page if a result of the subject in the work folder is newer. For one process.
+/// Writes that page unless it was made from the results of the subject that are in the work folder now. For one
+/// process.
 void update_subject_page(const bids_request& request, const std::string& subject);
 
 /// Computes all series on all ranks, one after another, and writes their derivatives. A series that fails does not stop

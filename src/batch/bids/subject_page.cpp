@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/checksum.hpp"
 #include "core/failure.hpp"
+#include "core/program_build.hpp"
 #include "mpi/result/named_output.hpp"
+#include "mpi/result/result_identity.hpp"
 #include "src/batch/bids/request.hpp"
 #include "src/io/input_file.hpp"
 #include "src/report/report_pages.hpp"
@@ -44,6 +47,27 @@ std::vector<named_result> list_results(const fs::path& folder) {
   return results;
 }
 
+/// The last line of a page: what it was made from.
+std::string last_line(const std::vector<named_result>& results) {
+  checksum sum;
+  std::string text = program_name();
+  for (const named_result& r : results)
+    text += fmt::format("\n{} {}", r.name, file_identity_of_result(r.path.string()));
+  sum.add(std::as_bytes(std::span(text)));
+  return fmt::format("<!-- made from results {:016x} -->\n", sum.value());
+}
+
+/// Whether a file exists and ends with these bytes.
+bool ends_with(const fs::path& path, const std::string& end) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  const input_file file(path.string());
+  if (file.size() < end.size()) return false;
+  std::string found(end.size(), ' ');
+  file.read(file.size() - end.size(), found.data(), found.size());
+  return found == end;
+}
+
 }  // namespace
 
 std::string subject_page(const std::string& subject) { return fmt::format("sub-{}.html", subject); }
@@ -51,10 +75,10 @@ std::string subject_page(const std::string& subject) { return fmt::format("sub-{
 void update_subject_page(const bids_request& request, const std::string& subject) {
   const std::vector<named_result> results = list_results(fs::path(request.work_dir) / ("sub-" + subject));
   if (results.empty()) return;
-  fs::file_time_type newest = fs::file_time_type::min();
-  for (const named_result& r : results) newest = std::max(newest, fs::last_write_time(r.path));
   const fs::path path = fs::path(request.out_dir) / subject_page(subject);
-  if (fs::exists(path) && fs::last_write_time(path) >= newest) return;
+  // Before the results are read: one that another process completes meanwhile is not among them.
+  const std::string end = last_line(results);
+  if (ends_with(path, end)) return;
   std::vector<std::pair<std::string, report::page>> parts;
   for (const named_result& r : results) {
     try {
@@ -64,9 +88,7 @@ void update_subject_page(const bids_request& request, const std::string& subject
     }
   }
   const report::page page = report::join_pages("sub-" + subject, std::move(parts));
-  write_output({"page", path.string(), true, file_name::implied}, report::write_page(page));
-  // As old as its newest result: a result that another process completed meanwhile is newer.
-  fs::last_write_time(path, newest);
+  write_output({"page", path.string(), true, file_name::implied}, report::write_page(page) + end);
 }
 
 }  // namespace voxherd

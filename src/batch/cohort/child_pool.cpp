@@ -159,7 +159,9 @@ class pool {
     meter_.end(number);
     const running_child& child = running_.at(number);
     const std::string time = clock_time(steady_seconds() - child.started_s);
-    if (how.signal == 0 && how.status == 0) {
+    if (how.signal == 0 && how.status == 0 && !job.is_computed()) {
+      note_failure(number, exit_status::internal_error, "its process ended with status 0, but its results are missing");
+    } else if (how.signal == 0 && how.status == 0) {
       ++counts_.complete;
       say(spdlog::level::info, "subject {}: complete after {}", job.name, time);
     } else if (is_stop_signal(how.signal) || how.status == static_cast<int>(exit_status::interrupted)) {

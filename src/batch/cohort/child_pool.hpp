@@ -94,6 +94,7 @@ struct pool_job {
   std::function<job_state()> inspect;                  ///< called while no other pool can start it
   std::function<std::vector<std::string>(int)> words;  ///< words that start this program with so many threads
   std::function<double()> fraction_done;               ///< fraction done of a job that runs, 0 to 1
+  std::function<bool()> is_computed;                   ///< whether a child that ended with status 0 has done its work
 };
 
 struct pool_settings {

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/device.hpp"
 #include "core/text.hpp"
@@ -130,7 +131,11 @@ exit_status run_all(session& s, const cohort_run& wanted, const std::vector<coho
   for (const cohort_subject& subject : own)
     jobs.push_back({subject.name, subject.out, [&] { return inspect(subject, wanted.more); },
                     [&](int threads) { return child_words(wanted, subject, threads); },
-                    [&] { return find_status(subject, wanted.more).done; }});
+                    [&] { return find_status(subject, wanted.more).done; },
+                    [out = subject.out] {
+                      std::error_code ignored;
+                      return std::filesystem::exists(out, ignored);
+                    }});
   const exit_status status = jobs.empty() ? exit_status::complete : run_pool(jobs, settings);
   // Signals are still noted while this process waits for those of other nodes.
   const exit_status all = s.agree_on_ending(status, false, 0, [] {}).status;
