@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <sstream>
 
 #include "src/export/bids.hpp"
 #include "src/export/connectome_text.hpp"
@@ -47,11 +48,27 @@ std::string parcellation_name(const nlohmann::json& provenance) {
   return "";
 }
 
-/// The value of the parcellation's entity seg, atlas or desc, else a label from its file's name.
-std::string segmentation_label(const std::string& parcellation) {
+/// Whether a part of a file's name says whose it is: "sub-01", "ses-1", or "01" and "sub01" of the subject 01.
+bool is_label_of_subject(const std::string& part, const bids_place& place) {
+  if (part.starts_with("sub-") || part.starts_with("ses-")) return true;
+  for (const char* entity : {"sub", "ses"}) {
+    const std::string label = entity_value("_" + place.name, entity);
+    if (!label.empty() && (part == label || part == entity + label)) return true;
+  }
+  return false;
+}
+
+/// The value of the parcellation's entity seg, atlas or desc, else a label from its file's name without the parts that
+/// differ between subjects: matrices of all subjects have the same names.
+std::string segmentation_label(const std::string& parcellation, const bids_place& place) {
   for (const char* entity : {"seg", "atlas", "desc"})
     if (const std::string value = entity_value(parcellation, entity); !value.empty()) return value;
-  return bids_label(parcellation.substr(0, parcellation.find(".nii")));
+  const bool is_bids = parcellation.starts_with("sub-");
+  std::string label;
+  std::istringstream parts(parcellation.substr(0, parcellation.find(".nii")));
+  for (std::string part; std::getline(parts, part, '_');)
+    if (!is_label_of_subject(part, place) && !(is_bids && part.find('-') != std::string::npos)) label += part;
+  return bids_label(label);
 }
 
 bool is_symmetric(const constant& c) {
@@ -105,7 +122,7 @@ bool has_connectome(const result_reader& result) {
 
 export_plan plan_bids_tracts(const result_volumes& volumes, const bids_place& place, const bids_method& how) {
   const result_reader& result = volumes.result();
-  const std::string seg = segmentation_label(parcellation_name(result.provenance()));
+  const std::string seg = segmentation_label(parcellation_name(result.provenance()), place);
   const std::string name =
       fmt::format("{}/{}{}_desc-{}_tractogram", place.folder, place.name, seg.empty() ? "" : "_seg-" + seg, how.label);
   bids_json sidecar{{"Description", fmt::format("{}; groups A-B: paths between the regions A and B", how.description)},
@@ -123,7 +140,8 @@ export_plan plan_bids_tracts(const result_volumes& volumes, const bids_place& pl
 
 export_plan plan_bids_connectome(const result_volumes& volumes, const bids_place& place, const bids_method& how) {
   const result_reader& result = volumes.result();
-  const std::string parcellation = parcellation_name(result.provenance()), seg = segmentation_label(parcellation);
+  const std::string parcellation = parcellation_name(result.provenance()),
+                    seg = segmentation_label(parcellation, place);
   const std::string begin = place.folder + "/" + place.name + (seg.empty() ? "" : "_seg-" + seg);
   const std::string nodes = fmt::format("{}_desc-{}_nodeindices", begin, how.label);
   const region_name_list names = node_names(result);

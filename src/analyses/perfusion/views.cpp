@@ -3,9 +3,11 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "src/analyses/perfusion/options.hpp"
+#include "src/analyses/perfusion/text_values.hpp"
 #include "src/analyses/perfusion/views.hpp"
 #include "src/analyses/perfusion/voxel_curves.hpp"
 #include "src/io/input_file.hpp"
@@ -154,24 +156,72 @@ std::string find_voi(const dynamic_inputs& inputs, const char* kind) {
   return inputs.image(kind, "mask");
 }
 
+/// The time between excitations, in ms, of either field that dcm2niix writes. RepetitionTime is that of volumes if it
+/// is longer.
+std::optional<double> repetition_ms(const bids_image& image) {
+  constexpr double max_s = 0.5;
+  if (const auto own = milliseconds(image, "RepetitionTimeExcitation")) return own;
+  const auto other = image.number("RepetitionTime");
+  return other && *other < max_s ? milliseconds(image, "RepetitionTime") : std::nullopt;
+}
+
+/// An image of --vfa with the numbers of its own sidecars.
+struct flip_angle_image {
+  double degrees, repetition_ms;
+  std::string path;
+};
+
+flip_angle_image read_flip_angle(const bids_image& image, const std::optional<double>& given_ms) {
+  const auto angle = image.number("FlipAngle");
+  if (!angle)
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: its sidecars have no FlipAngle, in degrees; add it", printable(image.path)));
+  const auto ms = given_ms ? given_ms : repetition_ms(image);
+  if (!ms)
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("{}: its sidecars have neither RepetitionTimeExcitation nor a RepetitionTime below 0.5 s; "
+                    "add one, or give --perfusion-options '--vfa-tr MS'",
+                    printable(image.path)));
+  return {*angle, *ms, image.path};
+}
+
+/// Two images: with the same angle, which may be those of two echoes, or with different repetition times, of which
+/// perfusion takes only one.
+void check_flip_angles(const flip_angle_image& one, const flip_angle_image& other) {
+  constexpr double tolerance = 1e-3;  // the relative error of T1 is about as large
+  if (one.degrees == other.degrees)
+    throw failure(exit_status::bad_data,
+                  fmt::format("{} and {} have the same FlipAngle, {:g} degrees; choose one in --bids-filter-file, by "
+                              "more entities of VFA",
+                              printable(one.path), printable(other.path), one.degrees));
+  if (std::abs(one.repetition_ms - other.repetition_ms) > tolerance * one.repetition_ms)
+    throw failure(exit_status::bad_data,
+                  fmt::format("{} and {} have repetition times of {:g} and {:g} ms, but T1 is fitted with one for all "
+                              "flip angles; give a map of T1 (T1map), or leave images out by --bids-filter-file",
+                              printable(one.path), printable(other.path), one.repetition_ms, other.repetition_ms));
+}
+
 /// Spoiled gradient echoes, by increasing flip angle.
 void find_flip_angles(const dynamic_inputs& inputs, perfusion_request& r) {
-  std::vector<std::pair<double, bids_image>> by_angle;
-  for (const bids_image& one : inputs.images("VFA", "VFA")) {
-    const auto angle = one.number("FlipAngle");
-    if (!angle)
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: its sidecars have no FlipAngle, in degrees; add it", printable(one.path)));
-    by_angle.emplace_back(*angle, one);
-  }
-  std::stable_sort(by_angle.begin(), by_angle.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<flip_angle_image> all;
+  for (const bids_image& one : inputs.images("VFA", "VFA")) all.push_back(read_flip_angle(one, r.vfa_repetition_ms));
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.degrees < b.degrees; });
   std::vector<std::string> degrees;
-  for (const auto& [angle, image] : by_angle) {
-    r.vfa.push_back(image.path);
-    degrees.push_back(fmt::format("{:.12g}", angle));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i > 0) check_flip_angles(all[i - 1], all[i]);
+    r.vfa.push_back(all[i].path);
+    degrees.push_back(fmt::format("{:.12g}", all[i].degrees));
   }
   if (r.vfa_flip_angles.empty()) r.vfa_flip_angles = fmt::format("{}", fmt::join(degrees, ","));
-  if (!r.vfa_repetition_ms) r.vfa_repetition_ms = milliseconds(by_angle.front().second, "RepetitionTimeExcitation");
+  const std::vector<double> used = perfusion::parse_numbers(r.vfa_flip_angles, "vfa-flip-angles");
+  if (!std::is_sorted(used.begin(), used.end()))
+    throw failure(
+        exit_status::usage,
+        fmt::format("--vfa-flip-angles {}: the images are taken by increasing FlipAngle of their sidecars; give "
+                    "the angles in this order",
+                    r.vfa_flip_angles));
+  r.vfa_repetition_ms = all.front().repetition_ms;
 }
 
 void find_T1(const dynamic_inputs& inputs, perfusion_request& r) {
@@ -208,7 +258,7 @@ std::vector<std::string> perfusion_words(const dynamic_inputs& inputs, const giv
   if (!is_given({"portal-voi", "portal-curve", "curves"}) && r.model == inflow_model::dual)
     r.portal_voi = find_voi(inputs, "portal");
   if (r.signal == perfusion::signal_kind::spoiled_echo) {
-    if (!r.repetition_ms) r.repetition_ms = milliseconds(series, "RepetitionTimeExcitation");
+    if (!r.repetition_ms) r.repetition_ms = repetition_ms(series);
     if (!r.flip_degrees) r.flip_degrees = series.number("FlipAngle");
   }
   if (!is_given({"t1", "t1-map", "vfa"})) find_T1(inputs, r);
