@@ -143,8 +143,16 @@ void check_data_set(const bids_request& request, const std::vector<bids_series>&
                             printable(request.bids_dir)));
 }
 
+void check_folders(const bids_request& request) {
+  for (const std::string& folder : request.derivatives)
+    if (std::error_code wrong_link; !fs::is_directory(folder, wrong_link))
+      throw failure(exit_status::missing_input,
+                    fmt::format("--derivatives {}: no such folder; expected a data set", printable(folder)));
+}
+
 std::vector<bids_series> find_wanted_series(const bids_request& request) {
-  series_request wanted{request.bids_dir, request.derivatives, request.subjects, request.sessions, {}};
+  check_folders(request);
+  series_request wanted{request.bids_dir, request.derivatives, request.subjects, request.sessions, {}, request.series};
   if (!request.filter_file.empty())
     wanted.filter = bids_filter(request.filter_file, read_text_file(request.filter_file));
   const auto& analyses = request.analyses;
@@ -157,20 +165,20 @@ std::vector<bids_series> find_wanted_series(const bids_request& request) {
     const std::vector<bids_series> more = find_dynamic_series(wanted, *dynamic, user_words(request, *dynamic));
     all.insert(all.end(), more.begin(), more.end());
   }
+  if (!request.series.empty() && all.empty())
+    throw failure(exit_status::missing_input,
+                  fmt::format("--series {}: no series of {} has this name, which is that of its derivatives without "
+                              "_model-..., such as sub-01_ses-1_run-1",
+                              request.series, printable(request.bids_dir)));
+  if (!request.series.empty()) wanted.subjects = wanted.sessions = {};  // it is one of them
   if (has_diffusion) {
     check_found(wanted, all, has_dynamic ? "diffusion or dynamic" : "diffusion",
                 "sub-*/[ses-*/]dwi/*_dwi.nii.gz or */T1w/Diffusion/data.nii.gz");
   } else {
     check_found(wanted, all, "dynamic", "images that --bids-filter-file names by \"dynamic\"");
   }
+  check_different(all);
   check_data_set(request, all);
-  if (request.series.empty()) return all;
-  std::erase_if(all, [&](const bids_series& series) { return series.name != request.series; });
-  if (all.empty())
-    throw failure(exit_status::missing_input,
-                  fmt::format("--series {}: no series of {} has this name, which is that of its derivatives without "
-                              "_model-..., such as sub-01_ses-1_run-1",
-                              request.series, printable(request.bids_dir)));
   return all;
 }
 
@@ -186,6 +194,14 @@ bids_request with_absolute_paths(bids_request request) {
     make_absolute(path);
   }
   for (std::string* path : {&request.bids_dir, &request.out_dir, &request.work_dir}) make_absolute(*path);
+  // A data set that is given twice is one, so that its files are no equals of themselves.
+  std::vector<std::string> different;
+  for (const std::string& path : request.derivatives) {
+    const auto is_known = [&](const std::string& other) { return is_same_file(path, other); };
+    if (!is_known(request.bids_dir) && std::none_of(different.begin(), different.end(), is_known))
+      different.push_back(path);
+  }
+  request.derivatives = different;
   return request;
 }
 

@@ -86,22 +86,6 @@ std::vector<named_file> list_bids_files(const fs::path& folder) {
   return files;
 }
 
-std::vector<std::string> list_inherited(const fs::path& root, const fs::path& folder, const bids_name& series,
-                                        const std::string& extension) {
-  std::vector<std::string> paths;
-  for (fs::path at = folder;; at = at.parent_path()) {
-    std::vector<named_file> files = list_bids_files(at);
-    std::erase_if(files, [&](const named_file& file) {
-      return file.name.suffix != series.suffix || file.name.extension != extension || !has_entities(series, file.name);
-    });
-    std::stable_sort(files.begin(), files.end(), [](const named_file& a, const named_file& b) {
-      return a.name.entities.size() > b.name.entities.size();
-    });
-    for (const named_file& file : files) paths.push_back(file.path);
-    if (at == root || at == at.parent_path()) return paths;
-  }
-}
-
 bool is_image(const bids_name& name) { return name.extension == ".nii" || name.extension == ".nii.gz"; }
 
 std::vector<fs::path> list_folders(const fs::path& folder, const std::string& prefix) {

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/command_line.hpp"
 #include "core/failure.hpp"
 #include "core/json_text.hpp"
+#include "src/batch/bids/companion_files.hpp"
 #include "src/batch/bids/dataset_files.hpp"
+#include "src/batch/bids/series_kind.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/text_file.hpp"
 #include "src/show/analysis_views.hpp"
@@ -32,7 +35,7 @@ nlohmann::json read_metadata(const std::string& path) {
 
 bids_image read_image(const fs::path& root, const named_file& image) {
   bids_image read{image.path, {}};
-  for (const std::string& path : list_inherited(root, fs::path(image.path).parent_path(), image.name, ".json"))
+  for (const std::string& path : list_sidecars(root, fs::path(image.path).parent_path(), image.name))
     read.sidecars.emplace_back(path, read_metadata(path));
   return read;
 }
@@ -47,41 +50,54 @@ class series_inputs final : public dynamic_inputs {
   bool has(const std::string& kind) const override { return wanted_.filter.has(kind); }
 
   std::vector<bids_image> images(const std::string& kind, const std::string& suffix) const override {
+    const std::vector<placed_file> all = candidates(kind, suffix);
+    const int nearest = std::min_element(all.begin(), all.end(), [](const placed_file& a, const placed_file& b) {
+                          return a.distance < b.distance;
+                        })->distance;
     std::vector<bids_image> found;
-    for (const named_file& one : candidates(kind, suffix)) found.push_back(read_image(one.root, one));
+    for (const placed_file& one : all)
+      if (one.distance == nearest) found.push_back(read_image(one.file.root, one.file));
     return found;
   }
 
   std::string image(const std::string& kind, const std::string& suffix) const override {
-    const std::vector<named_file> all = candidates(kind, suffix);
-    if (all.size() == 1) return all.front().path;
+    std::vector<companion_file> files;
+    for (const placed_file& one : candidates(kind, suffix))
+      files.push_back({one.file.path, one.distance, count_common_entities(file_.name, one.file.name)});
+    const std::vector<companion_file> best = prefer_nearest(files);
+    if (best.size() == 1) return best.front().path;
     word_list names;
-    for (const named_file& one : all) names.push_back(fs::path(one.path).filename().string());
+    for (const companion_file& one : best) names.push_back(name_below(one.path));
     refuse_data(fmt::format("several files are the {0}: {1}; choose one in --bids-filter-file, by more entities of {0}",
                             kind, fmt::join(names, ", ")));
   }
 
  private:
+  struct placed_file {
+    named_file file;
+    int distance = 0;  ///< see companion_file
+  };
+
   /// Images of the subject that the filter accepts. Entities that the filter does not name must not contradict the
-  /// series.
-  std::vector<named_file> candidates(const std::string& kind, const std::string& suffix) const {
-    word_list free{"desc", "label", "seg", "atlas", "res", "space", "flip"};
+  /// series. The data set itself is nearer than further ones, and the session than its subject.
+  std::vector<placed_file> candidates(const std::string& kind, const std::string& suffix) const {
+    word_list free{"desc", "label", "seg", "atlas", "res", "space", "flip", "part"};
     const word_list named = wanted_.filter.entities(kind);
     free.insert(free.end(), named.begin(), named.end());
     for (const auto& [full, entity] : {std::pair("acquisition", "acq"), std::pair("reconstruction", "rec")})
       if (std::find(named.begin(), named.end(), full) != named.end()) free.push_back(entity);
     const bool names_suffix = std::find(named.begin(), named.end(), "suffix") != named.end();
-    std::vector<named_file> found;
+    std::vector<placed_file> found;
     word_list roots{wanted_.bids_dir};
     roots.insert(roots.end(), wanted_.derivatives.begin(), wanted_.derivatives.end());
     for (const std::string& root : roots)
-      for (const fs::path& folder : datatype_folders(root))
+      for (const auto& [folder, level] : datatype_folders(root))
         for (named_file& file : list_bids_files(folder))
           if (is_image(file.name) && (names_suffix || file.name.suffix == suffix) && file.path != file_.path &&
-              has_entities(file_.name, file.name, free) &&
+              !is_part_of_complex_image(file.name) && has_entities(file_.name, file.name, free) &&
               wanted_.filter.accepts(kind, file.name, folder.filename().string())) {
             file.root = root;
-            found.push_back(file);
+            found.push_back({file, level + (root == wanted_.bids_dir ? 0 : 2)});
           }
     if (found.empty())
       refuse_data(
@@ -91,14 +107,21 @@ class series_inputs final : public dynamic_inputs {
     return found;
   }
 
-  /// sub-X/ses-Y/*; also sub-X/*, which may be common to all sessions.
-  std::vector<fs::path> datatype_folders(const fs::path& root) const {
+  /// The file's name if it tells the file from others, else its path.
+  std::string name_below(const std::string& path) const {
+    const fs::path own = path;
+    return own.parent_path() == fs::path(file_.path).parent_path() ? own.filename().string() : printable(path);
+  }
+
+  /// sub-X/ses-Y/* (0); also sub-X/* (1), which may be common to all sessions.
+  std::vector<std::pair<fs::path, int>> datatype_folders(const fs::path& root) const {
     const fs::path subject = root / ("sub-" + series_.subject);
-    std::vector<fs::path> folders = list_folders(subject, "");
-    std::erase_if(folders, [](const fs::path& folder) { return folder.filename().string().starts_with("ses-"); });
-    if (series_.session.empty()) return folders;
-    const std::vector<fs::path> own = list_folders(subject / ("ses-" + series_.session), "");
-    folders.insert(folders.begin(), own.begin(), own.end());
+    std::vector<std::pair<fs::path, int>> folders;
+    if (!series_.session.empty())
+      for (const fs::path& folder : list_folders(subject / ("ses-" + series_.session), ""))
+        folders.emplace_back(folder, 0);
+    for (const fs::path& folder : list_folders(subject, ""))
+      if (!folder.filename().string().starts_with("ses-")) folders.emplace_back(folder, 1);
     return folders;
   }
 
@@ -114,14 +137,17 @@ struct dynamic_analysis {
   given_options given;
 };
 
-bids_series describe_series(const series_request& wanted, const dynamic_analysis& analysis, const named_file& image,
-                            const std::string& subject, const std::string& session) {
-  bids_series s;
-  s.datatype = "perf";
-  s.subject = subject;
-  s.session = session;
-  s.folder = "sub-" + subject + (session.empty() ? "" : "/ses-" + session) + "/perf";
-  s.name = image.name.stem({"desc"});
+/// None if the image is no series that could be fitted.
+std::optional<bids_series> describe_series(const series_request& wanted, const dynamic_analysis& analysis,
+                                           named_file image, const std::string& subject, const std::string& session) {
+  bids_series s = begin_series(image.name, "perf", subject, session);
+  if (!is_wanted_series(wanted, s)) return std::nullopt;
+  s.dwi = image.path;
+  if (const std::string why = why_no_dynamic_series(wanted.bids_dir, image); !why.empty()) {
+    report_left_out(image.path, why);
+    return std::nullopt;
+  }
+  if (!s.problem.empty()) return s;
   try {
     const word_list found = analysis.how.dynamic_words(series_inputs(wanted, s, image), analysis.given);
     s.dynamic_words = without_options(found, [&](const std::string& name) { return analysis.given.has(name); });
@@ -139,17 +165,8 @@ void add_series(const series_request& wanted, const dynamic_analysis& analysis, 
     if (folder.filename().string().starts_with("ses-")) continue;
     for (const named_file& file : list_bids_files(folder))
       if (is_image(file.name) && wanted.filter.accepts("dynamic", file.name, folder.filename().string()))
-        all.push_back(describe_series(wanted, analysis, file, subject, session));
+        if (auto series = describe_series(wanted, analysis, file, subject, session)) all.push_back(*series);
   }
-}
-
-void check_names(std::vector<bids_series>& all) {
-  for (std::size_t i = 1; i < all.size(); ++i)
-    if (all[i].name == all[i - 1].name)
-      refuse_data(
-          fmt::format("several images of {} are a dynamic series; choose one in --bids-filter-file, by more entities "
-                      "of dynamic, such as suffix",
-                      all[i].name));
 }
 
 }  // namespace
@@ -171,7 +188,7 @@ std::vector<bids_series> find_dynamic_series(const series_request& wanted, const
                                   parse_command_line(find_command(all_commands(), analysis), options)};
   std::vector<bids_series> all;
   for (const fs::path& folder : list_folders(wanted.bids_dir, "sub-")) {
-    if (!is_wanted(wanted.subjects, "sub-", folder.filename().string().substr(4))) continue;
+    if (!is_wanted_subject(wanted, folder.filename().string().substr(4))) continue;
     const std::string subject = subject_label(folder);
     if (subject.empty()) continue;
     if (wanted.sessions.empty()) add_series(wanted, computed, folder, subject, "", all);
@@ -179,8 +196,7 @@ std::vector<bids_series> find_dynamic_series(const series_request& wanted, const
       if (const std::string session = place.filename().string().substr(4); is_wanted(wanted.sessions, "ses-", session))
         add_series(wanted, computed, place, subject, session, all);
   }
-  std::sort(all.begin(), all.end(), [](const bids_series& a, const bids_series& b) { return a.name < b.name; });
-  check_names(all);
+  std::stable_sort(all.begin(), all.end(), [](const bids_series& a, const bids_series& b) { return a.name < b.name; });
   return all;
 }
 

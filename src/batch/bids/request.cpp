@@ -95,7 +95,7 @@ const option_table<bids_request>& bids_options() {
       {"session-id", &T::sessions, text_kind::any,
        {.text = "sessions, with or without ses-; without it all", .value = "LABEL", .many = true}},
       {"series", &T::series, text_kind::any,
-       {.text = "only this series, by the name that its derivatives have (sub-01_ses-1_run-1)", .value = "NAME"}},
+       {.text = "only this series, by the name that its derivatives have (sub-01_ses-1_run-1), also with their datatype (sub-01_dwi)", .value = "NAME"}},
       {"bids-filter-file", &T::filter_file, text_kind::file,
        {.text = "filter of files by entities (JSON), for dwi, mask, dseg; dynamic, arterial, portal, VFA, T1map"}},
       {"derivatives", &T::derivatives, text_kind::file,

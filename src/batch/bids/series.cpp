@@ -1,17 +1,20 @@
 #include "src/batch/bids/series.hpp"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/failure.hpp"
+#include "src/batch/bids/companion_files.hpp"
 #include "src/batch/bids/dataset_files.hpp"
+#include "src/batch/bids/parcellation.hpp"
+#include "src/batch/bids/series_kind.hpp"
 #include "src/export/bids.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -24,13 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The nearest file that applies to the series; "" without one.
-std::string find_inherited(const fs::path& root, const fs::path& folder, const bids_name& series,
-                           const std::string& extension) {
-  const std::vector<std::string> files = list_inherited(root, folder, series, extension);
-  return files.empty() ? "" : files.front();
-}
-
 /// Of files that differ only in .nii and .nii.gz, the first.
 void drop_copies(std::vector<named_file>& series) {
   const auto end = std::unique(series.begin(), series.end(), [](const named_file& a, const named_file& b) {
@@ -41,99 +37,97 @@ void drop_copies(std::vector<named_file>& series) {
   series.erase(end, series.end());
 }
 
-/// The series of one folder: preprocessed ones if there are any, else those without desc.
+/// The series of one folder: those whose desc the filter names; else preprocessed ones if there are any, else those
+/// without desc.
 std::vector<named_file> list_series(const fs::path& folder, const bids_filter& filter) {
-  std::vector<named_file> raw, preprocessed;
+  const std::vector<std::string> keys = filter.entities("dwi");
+  const bool names_desc = std::find(keys.begin(), keys.end(), "desc") != keys.end();
+  std::vector<named_file> raw, preprocessed, others;
   for (const named_file& file : list_bids_files(folder)) {
     if (file.name.suffix != "dwi" || !is_image(file.name) || !filter.accepts("dwi", file.name)) continue;
     const std::string desc = file.name.value("desc");
-    if (desc == "preproc") preprocessed.push_back(file);
-    if (desc.empty()) raw.push_back(file);
+    (desc == "preproc" || names_desc ? preprocessed : desc.empty() ? raw : others).push_back(file);
   }
+  for (const named_file& file : others)
+    report_left_out(file.path, fmt::format("has desc-{}: only desc-preproc and data without desc are series, unless "
+                                           "--bids-filter-file names another desc",
+                                           file.name.value("desc")));
   std::vector<named_file>& chosen = preprocessed.empty() ? raw : preprocessed;
   drop_copies(chosen);
   return chosen;
 }
 
-/// A file of the series in the data set and in further ones.
+/// Files of the series in the data set and in further ones.
 class companions {
  public:
   companions(const series_request& wanted, const bids_series& series, const bids_name& name)
       : wanted_(wanted), series_(series), name_(name) {}
 
-  std::string mask() const { return nearest("mask", "brain"); }
+  std::string mask() const { return find("mask", "brain"); }
   /// QSIPrep's map of the gradients.
-  std::string grad_dev() const { return nearest("graddev", ""); }
+  std::string grad_dev() const { return find("graddev", ""); }
 
-  /// The only segmentation in the space of the series, or desc-aparcaseg among several.
   void find_parcellation(bids_series& files) const {
-    std::vector<named_file> found;
-    for (const named_file& file : candidates("dseg", {"dwi", "anat"}))
-      if (is_in_space(file)) found.push_back(file);
-    const auto standard = std::find_if(found.begin(), found.end(),
-                                       [](const named_file& file) { return file.name.value("desc") == "aparcaseg"; });
-    if (found.size() == 1) {
-      choose(found.front(), files);
-    } else if (standard != found.end()) {
-      choose(*standard, files);
-    } else if (found.empty()) {
+    std::vector<segmentation> found;
+    for (const segmentation& one :
+         candidates("dseg", {"dwi", "anat"}, {"desc", "seg", "atlas", "res", "label", "space"}))
+      if (is_in_space(one.image)) found.push_back(one);
+    if (found.empty()) {
       files.parcellation_problem =
           fmt::format("no parcellation (_dseg.nii.gz) with {} in dwi/ or anat/; give its data set with --derivatives",
                       name_.value("space").empty() ? "no space- in its name" : "space-" + name_.value("space"));
-    } else {
-      std::vector<std::string> names;
-      for (const named_file& file : found) names.push_back(fs::path(file.path).filename().string());
-      files.parcellation_problem = fmt::format(
-          "several parcellations: {}; choose one in --bids-filter-file, such as {{\"dseg\": {{\"seg\": "
-          "\"NAME\"}}}}",
-          fmt::join(names, ", "));
+      return;
+    }
+    try {
+      const parcellation_choice chosen = choose_parcellation(found, wanted_.filter);
+      files.parcellation = chosen.image;
+      files.region_names = chosen.region_names;
+      files.parcellation_problem = chosen.problem;
+    } catch (const failure& f) {
+      files.parcellation_problem = f.what();
     }
   }
 
  private:
-  /// The parcellation, and its table of names beside it or above.
-  static void choose(const named_file& image, bids_series& files) {
-    files.parcellation = image.path;
-    files.region_names = find_inherited(image.root, fs::path(image.path).parent_path(), image.name, ".tsv");
+  /// The image with this suffix and desc in the space of the series, and no other entities.
+  std::string find(const std::string& suffix, const std::string& desc) const {
+    std::vector<companion_file> files;
+    for (const segmentation& one : candidates(suffix, {"dwi"}, {"desc"}))
+      if (one.image.name.value("desc") == desc && one.image.name.value("space") == name_.value("space"))
+        files.push_back({one.image.path, one.distance, one.entities});
+    return choose_companion(files, fmt::format("the _{} of {}", suffix, series_.name));
   }
 
-  /// Of the images with this suffix and desc in the space of the series, that with the most entities in common.
-  std::string nearest(const std::string& suffix, const std::string& desc) const {
-    std::string best;
-    std::size_t entities = 0;
-    for (const named_file& file : candidates(suffix, {"dwi"})) {
-      if (file.name.value("desc") != desc || file.name.value("space") != name_.value("space")) continue;
-      if (!best.empty() && file.name.entities.size() <= entities) continue;
-      best = file.path;
-      entities = file.name.entities.size();
-    }
-    return best;
-  }
-
-  /// Images with this suffix and no entities that contradict the series.
-  std::vector<named_file> candidates(const std::string& suffix, const std::vector<std::string>& datatypes) const {
-    std::vector<named_file> found;
+  /// Images with this suffix and no entities that contradict the series, except those in `own`. The data set itself is
+  /// nearer than further ones, and the session than its subject.
+  std::vector<segmentation> candidates(const std::string& suffix, const std::vector<std::string>& datatypes,
+                                       const std::vector<std::string>& own) const {
+    std::vector<segmentation> found;
     std::vector<std::string> roots{wanted_.bids_dir};
     roots.insert(roots.end(), wanted_.derivatives.begin(), wanted_.derivatives.end());
-    const std::vector<std::string> own{"desc", "seg", "atlas", "res", "label", "space"};
-    for (const std::string& root : roots)
-      for (const std::string& datatype : datatypes)
-        for (const fs::path& folder : folders(root, datatype))
-          for (named_file& file : list_bids_files(folder))
+    for (const std::string& root : roots) {
+      int distance = root == wanted_.bids_dir ? 0 : static_cast<int>(2 * datatypes.size());
+      const std::vector<fs::path> levels = subject_folders(root);
+      for (const fs::path& level : levels)
+        for (const std::string& datatype : datatypes) {
+          for (named_file& file : list_bids_files(level / datatype))
             if (file.name.suffix == suffix && is_image(file.name) && has_entities(name_, file.name, own) &&
                 wanted_.filter.accepts(suffix, file.name)) {
               file.is_anatomical = datatype == "anat";
               file.root = root;
-              found.push_back(file);
+              found.push_back({file, distance, count_common_entities(name_, file.name)});
             }
+          ++distance;
+        }
+    }
     return found;
   }
 
-  /// sub-X/ses-Y/dwi; for a series with a session also sub-X/anat, which may be common to all sessions.
-  std::vector<fs::path> folders(const std::string& root, const std::string& datatype) const {
+  /// sub-X/ses-Y; also sub-X, which may be common to all sessions.
+  std::vector<fs::path> subject_folders(const std::string& root) const {
     const fs::path subject = fs::path(root) / ("sub-" + series_.subject);
-    if (series_.session.empty()) return {subject / datatype};
-    return {subject / ("ses-" + series_.session) / datatype, subject / datatype};
+    if (series_.session.empty()) return {subject};
+    return {subject / ("ses-" + series_.session), subject};
   }
 
   /// In the space of the series: an anatomical segmentation without space is in that of the T1w image.
@@ -186,24 +180,35 @@ void choose_frame(const fs::path& root, const fs::path& folder, const bids_name&
     s.frame_reason = fmt::format("{} has directions along {}: {}", printable(s.bvec), frame_name(s.frame), reason);
 }
 
-bids_series describe_series(const series_request& wanted, const fs::path& folder, const named_file& file,
-                            const std::string& subject, const std::string& session) {
-  bids_series s;
-  s.subject = subject;
-  s.session = session;
-  s.folder = "sub-" + subject + (session.empty() ? "" : "/ses-" + session) + "/dwi";
-  s.name = file.name.stem({"desc"});
-  s.dwi = file.path;
-  s.bval = find_inherited(wanted.bids_dir, folder, file.name, ".bval");
-  s.bvec = find_inherited(wanted.bids_dir, folder, file.name, ".bvec");
+void find_gradients(const series_request& wanted, const fs::path& folder, const bids_name& name, bids_series& s) {
+  s.bval = find_inherited(wanted.bids_dir, folder, name, ".bval");
+  s.bvec = find_inherited(wanted.bids_dir, folder, name, ".bvec");
   if (s.bval.empty() || s.bvec.empty())
     s.problem =
-        fmt::format("no {} for {} in its folder or above", s.bval.empty() ? ".bval" : ".bvec", printable(file.path));
-  choose_frame(wanted.bids_dir, folder, file.name, s);
-  const companions others(wanted, s, file.name);
-  s.mask = others.mask();
-  s.grad_dev = others.grad_dev();
-  others.find_parcellation(s);
+        fmt::format("no {} for {} in its folder or above", s.bval.empty() ? ".bval" : ".bvec", printable(s.dwi));
+}
+
+/// None if the image is no series that could be fitted.
+std::optional<bids_series> describe_series(const series_request& wanted, const fs::path& folder, named_file file,
+                                           const std::string& subject, const std::string& session) {
+  bids_series s = begin_series(file.name, "dwi", subject, session);
+  if (!is_wanted_series(wanted, s)) return std::nullopt;
+  s.dwi = file.path;
+  if (!s.problem.empty()) return s;
+  try {
+    find_gradients(wanted, folder, file.name, s);
+    if (const std::string why = why_no_diffusion_series(wanted.bids_dir, file, s.bval, s.bvec); !why.empty()) {
+      report_left_out(file.path, why);
+      return std::nullopt;
+    }
+    choose_frame(wanted.bids_dir, folder, file.name, s);
+    const companions others(wanted, s, file.name);
+    s.mask = others.mask();
+    s.grad_dev = others.grad_dev();
+    others.find_parcellation(s);
+  } catch (const failure& f) {
+    s.problem = f.what();
+  }
   return s;
 }
 
@@ -218,9 +223,10 @@ void add_bids_subject(const series_request& wanted, const fs::path& subject_fold
   for (const fs::path& place : places) {
     const std::string session = place == subject_folder ? "" : place.filename().string().substr(4);
     for (const named_file& file : list_series(place / "dwi", wanted.filter))
-      all.push_back(describe_series(wanted, place / "dwi", file, subject, session));
+      if (auto series = describe_series(wanted, place / "dwi", file, subject, session)) all.push_back(*series);
   }
-  if (all.size() == before) spdlog::info("sub-{}: no diffusion series that was asked for", subject);
+  if (all.size() == before && wanted.series.empty())
+    spdlog::info("sub-{}: no diffusion series that was asked for", subject);
 }
 
 /// The folder of a subject as a project distributes it; "" for what it does not have.
@@ -278,18 +284,78 @@ bool is_wanted(const std::vector<std::string>& wanted, const std::string& prefix
                      [&](const std::string& word) { return without_prefix(word, prefix) == label; });
 }
 
+bids_series begin_series(bids_name& name, const std::string& datatype, const std::string& subject,
+                         const std::string& session) {
+  bids_series s;
+  s.datatype = datatype;
+  s.subject = subject;
+  s.session = session;
+  s.folder = "sub-" + subject + (session.empty() ? "" : "/ses-" + session) + "/" + datatype;
+  // The folders' labels, also in a name without them: they tell the series of two sessions apart.
+  for (const auto& [key, label] : {std::pair("ses", session), std::pair("sub", subject)}) {
+    const std::string named = name.value(key);
+    if (!named.empty() && named != label)
+      s.problem = fmt::format("its name has {0}-{1}, but its folder {2}", key, named,
+                              label.empty() ? "is that of no session" : fmt::format("{}-{}", key, label));
+    std::erase_if(name.entities, [k = key](const auto& entity) { return entity.first == k; });
+    if (!label.empty()) name.entities.insert(name.entities.begin(), {key, label});
+  }
+  s.name = name.stem({"desc"});
+  return s;
+}
+
+std::string series_id(const bids_series& series) { return series.name + "_" + series.datatype; }
+
+bool is_wanted_series(const series_request& wanted, const bids_series& series) {
+  return wanted.series.empty() || wanted.series == series.name || wanted.series == series_id(series);
+}
+
+bool is_wanted_subject(const series_request& wanted, const std::string& label) {
+  const std::string begin = "sub-" + label;
+  const bool has_series = wanted.series.empty() || wanted.series == begin || wanted.series.starts_with(begin + "_");
+  return has_series && is_wanted(wanted.subjects, "sub-", label);
+}
+
+void report_left_out(const std::string& path, const std::string& why) {
+  spdlog::info("{}: left out: it {}", printable(path), why);
+}
+
+namespace {
+
+void check_label(const series_request& wanted, bool is_found, const std::string& option, const std::string& word,
+                 const std::string& what, const std::string& kind) {
+  if (is_found) return;
+  throw failure(exit_status::bad_data, fmt::format("--{} {}: no such {} with a {} series that was asked for in {}",
+                                                   option, word, what, kind, printable(wanted.bids_dir)));
+}
+
+}  // namespace
+
 void check_found(const series_request& wanted, const std::vector<bids_series>& all, const std::string& kind,
                  const std::string& expected) {
-  for (const std::string& word : wanted.subjects) {
-    const std::string label = without_prefix(word, "sub-");
-    if (std::none_of(all.begin(), all.end(), [&](const bids_series& s) { return s.subject == label; }))
-      throw failure(exit_status::bad_data, fmt::format("--participant-label {}: no such subject with a {} series "
-                                                       "that was asked for in {}",
-                                                       word, kind, printable(wanted.bids_dir)));
-  }
+  const auto has = [&](std::string bids_series::*member, const std::string& label) {
+    return std::any_of(all.begin(), all.end(), [&](const bids_series& s) { return s.*member == label; });
+  };
+  for (const std::string& word : wanted.subjects)
+    check_label(wanted, has(&bids_series::subject, without_prefix(word, "sub-")), "participant-label", word, "subject",
+                kind);
+  for (const std::string& word : wanted.sessions)
+    check_label(wanted, has(&bids_series::session, without_prefix(word, "ses-")), "session-id", word, "session", kind);
   if (all.empty())
     throw failure(exit_status::bad_data, fmt::format("{}: no {} series that was asked for; expected {}",
                                                      printable(wanted.bids_dir), kind, expected));
+}
+
+void check_different(const std::vector<bids_series>& all) {
+  std::map<std::string, const bids_series*> known;
+  for (const bids_series& series : all) {
+    const auto [other, is_new] = known.emplace(series_id(series), &series);
+    if (!is_new)
+      refuse_data(
+          fmt::format("{} and {} are both the series {}; choose one in --bids-filter-file, by more entities, or "
+                      "rename one",
+                      printable(other->second->dwi), printable(series.dwi), series_id(series)));
+  }
 }
 
 std::vector<bids_series> find_series(const series_request& wanted) {
@@ -301,14 +367,15 @@ std::vector<bids_series> find_series(const series_request& wanted) {
   for (const fs::path& folder : list_folders(wanted.bids_dir, "")) {
     const std::string name = folder.filename().string();
     const bool is_bids = name.starts_with("sub-");
-    if (!is_wanted(wanted.subjects, "sub-", is_bids ? name.substr(4) : bids_label(name))) continue;
+    if (!is_wanted_subject(wanted, is_bids ? name.substr(4) : bids_label(name))) continue;
     if (is_bids) {
       add_bids_subject(wanted, folder, all);
-    } else if (const auto series = find_project_series(folder); series && wanted.sessions.empty()) {
+    } else if (const auto series = find_project_series(folder);
+               series && wanted.sessions.empty() && is_wanted_series(wanted, *series)) {
       all.push_back(*series);
     }
   }
-  std::sort(all.begin(), all.end(), [](const bids_series& a, const bids_series& b) { return a.name < b.name; });
+  std::stable_sort(all.begin(), all.end(), [](const bids_series& a, const bids_series& b) { return a.name < b.name; });
   return all;
 }
 

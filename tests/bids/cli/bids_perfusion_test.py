@@ -160,7 +160,76 @@ class Found(Dynamic):
         self.assertEqual(words["--vfa-flip-angles"], "2,10")
 
 
+    def add_flip_angles(self, subject, *sidecars, **metadata):
+        """A dynamic series and one _VFA image for each sidecar."""
+        self.add(subject, VolumeTiming=TIMES, FlipAngle=20, **metadata)
+        for number, sidecar in enumerate(sidecars, 1):
+            self.copy(self.study.path("mask.nii"), f"raw/{subject}/anat/{subject}_flip-{number}_VFA.nii")
+            self.write(f"raw/{subject}/anat/{subject}_flip-{number}_VFA.json", json.dumps(sidecar))
+
+    def echoes(self, subject, *words, expect=65):
+        return self.perfusion("echo_" + subject, "--participant-label", subject, *words, expect=expect,
+                              options="--signal spgr --relaxivity 4.5", chosen={**FILTER, "VFA": {"datatype": "anat"}})
+
+    def test_each_image_has_the_repetition_time_of_its_own_sidecar_by_either_field(self):
+        self.add_flip_angles("sub-60", {"FlipAngle": 10, "RepetitionTime": 0.005}, {"FlipAngle": 2, "RepetitionTimeExcitation": 0.005,
+                                                                                    "RepetitionTime": 3}, RepetitionTime=0.004)
+        words = self.words(self.echoes("sub-60"), "sub-60")
+        self.assertEqual([words[name] for name in ("--tr", "--vfa-tr", "--vfa-flip-angles")], ["4", "5", "2,10"])
+
+    def test_flip_angles_with_different_or_missing_repetition_times_are_refused(self):
+        one = {"FlipAngle": 2, "RepetitionTimeExcitation": 0.005}
+        for number, (other, expected) in enumerate((
+                ({"FlipAngle": 10, "RepetitionTimeExcitation": 0.008}, "have repetition times of 5 and 8 ms"),
+                ({"FlipAngle": 10}, "flip-2_VFA.nii: its sidecars have neither RepetitionTimeExcitation nor"),
+                ({"FlipAngle": 10, "RepetitionTime": 2.5}, "flip-2_VFA.nii: its sidecars have neither"),
+                ({"FlipAngle": 2, "RepetitionTimeExcitation": 0.005}, "have the same FlipAngle, 2 degrees"))):
+            self.add_flip_angles(f"sub-7{number}", one, other, RepetitionTimeExcitation=0.004)
+            with self.subTest(expected):
+                self.assertIn(expected, self.echoes(f"sub-7{number}", expect=66))
+
+    def test_a_nearer_mask_is_used_and_phase_images_are_not(self):
+        self.add("sub-80", VolumeTiming=TIMES)
+        os.rename(self.path("raw/sub-80/perf/sub-80_dce.nii"), self.path("raw/sub-80/perf/sub-80_part-mag_dce.nii"))
+        for part in ("phase", "real", "imag"):
+            self.copy(self.path("raw/sub-80/perf/sub-80_part-mag_dce.nii"), f"raw/sub-80/perf/sub-80_part-{part}_dce.nii")
+        self.copy(self.study.path("mask.nii"), "masks/sub-80/perf/sub-80_label-liver_mask.nii")
+        self.copy(self.study.path("mask.nii"), "raw/sub-80/perf/sub-80_part-phase_label-liver_mask.nii")
+        self.copy(self.study.path("mask.nii"), "raw/sub-80/perf/sub-80_acq-ref_dce.nii")
+        log = self.perfusion("near", "-d", "masks", "--participant-label", "80")
+        self.assertEqual(self.words(log, "sub-80_part-mag")["--mask"], self.path("raw/sub-80/perf/sub-80_label-liver_mask.nii"))
+        self.assertEqual(log.count("left out: it is the "), 3)
+        self.assertIn("sub-80_acq-ref_dce.nii: left out: it has a single volume", log)
+        self.assertEqual({name.split("_model-")[0] for name in self.derivatives("near")}, {"sub-80/perf/sub-80_part-mag"})
+
+
+class OneName(Dynamic):
+    def test_a_diffusion_and_a_dynamic_series_of_one_name_are_computed_one_or_several_at_a_time(self):
+        self.add("sub-90", VolumeTiming=TIMES)
+        self.add_series("raw/sub-90/dwi/sub-90")
+        self.write("filter.json", json.dumps(FILTER))
+        for places in ("1", "2"):
+            out = "one_name" + places
+            self.bids("raw", out, "participant", "--analysis", "tensor,perfusion", "--bids-filter-file", "filter.json", "-w", "work_" + out,
+                      "--nprocs", "2", "--per-node", places, "--participant-label", "90", "--more", "--backend cpu")
+            self.assertEqual({name.rsplit("_", 1)[1] for name in self.derivatives(out)},
+                             {"dwimap.nii.gz", "dwimap.json", "perfmap.nii.gz", "perfmap.json"})
+        for name in self.derivatives("one_name1"):
+            self.assertEqual(read(self.path("one_name1", name)), read(self.path("one_name2", name)), name)
+        self.bids("raw", "one_name3", "participant", "--analysis", "tensor,perfusion", "--bids-filter-file", "filter.json", "-w",
+                  "work_one_name3", "--nprocs", "1", "--series", "sub-90_perf", "--more", "--backend cpu")
+        self.assertEqual({name.rsplit("_", 1)[1] for name in self.derivatives("one_name3")}, {"perfmap.nii.gz", "perfmap.json"})
+
+
 class Refused(Dynamic):
+    def test_two_equal_sidecars_are_refused_by_name(self):
+        self.add("sub-59")
+        os.rename(self.path("raw/sub-59/perf/sub-59_dce.nii"), self.path("raw/sub-59/perf/sub-59_acq-a_run-1_dce.nii"))
+        for entity in ("acq-a", "run-1"):
+            self.write(f"raw/sub-59/perf/sub-59_{entity}_dce.json", json.dumps({"VolumeTiming": TIMES}))
+        self.assertRegex(self.perfusion("equal", "--participant-label", "59", expect=66),
+                         r"sub-59_acq-a_dce\.json and \S*sub-59_run-1_dce\.json are equally the \.json of sub-59_acq-a_run-1_dce")
+
     def test_what_is_missing_is_named(self):
         without = {kind: value for kind, value in FILTER.items() if kind != "arterial"}
         for chosen, words, expected, status in (
