@@ -8,7 +8,7 @@ set(fuzz_patterns core/*.cpp src/io/input_file.cpp src/io/number_table.cpp src/i
   src/batch/cohort/manifest.cpp src/view/connection_request.cpp src/view/fibre_choice.cpp
   src/view/request_gate.cpp src/view/request_json.cpp
   src/scan/region_names.cpp src/scan/image_checks.cpp src/io/text_file.cpp src/batch/bids/dataset_files.cpp
-  src/analyses/track/mask_files.cpp src/analyses/track/tract_protocols.cpp src/analyses/perfusion/frames.cpp src/analyses/perfusion/findings.cpp
+  src/analyses/track/mask_files.cpp src/analyses/track/tract_protocols.cpp src/analyses/perfusion/frames.cpp src/analyses/perfusion/findings.cpp src/analyses/perfusion/curve_table.cpp
   src/analyses/perfusion/text_values.cpp mpi/comm/*.cpp mpi/result/*.cpp)
 
 function(voxherd_fuzzers)

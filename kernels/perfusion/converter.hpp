@@ -95,7 +95,7 @@ class voxel_converter {
         if (!(std::fabs(frame(row, frames_ + i)) <= FLT_MAX)) return voxel_status::not_finite;
       t1_s = t1_fitter_(signal_row{row.first + static_cast<std::size_t>(frames_) * row.stride, row.stride}).t1_s;
     }
-    return t1_s > 0 && t1_s <= FLT_MAX ? voxel_status::fitted : voxel_status::no_t1;
+    return is_usable_t1(t1_s) ? voxel_status::fitted : voxel_status::no_t1;
   }
 
   VOXHERD_FUNCTION voxel_status convert_frames(signal_row row, float* out, int out_stride, converted& result) const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "kernels/perfusion/fit_arrays.hpp"
 #include "kernels/perfusion/fit_limits.hpp"
 #include "kernels/perfusion/model.hpp"
@@ -14,6 +16,7 @@ struct judgement {
   Number sum_of_squares, total_squares;  ///< sum of squares of the residuals, and of the samples about their mean
   Number sd[parameter_count];            ///< 0: fixed, at a bound, or without influence
   Number at_bound[parameter_count];      ///< 1 or 0
+  typename lane::lane_traits<Number>::mask singular;  ///< other parameters fit as well: the Jacobian's columns depend
 };
 
 /// Computes them: sd = sqrt(diag (J'J)^-1 SSE / (frames - free parameters)) over the parameters that could move.
@@ -63,6 +66,9 @@ class judge {
     return squares;
   }
 
+  /// A column counts as dependent if its squared rest after removing the others' is this small: rounding of the sums.
+  static constexpr scalar min_independence = 64 * std::numeric_limits<scalar>::epsilon();
+
   VOXHERD_FUNCTION static void deviations(const Number (&moves)[parameter_count], Number variance,
                                           normal_equations<Number>& e, judgement<Number>& j) {
     const Number none(scalar(0)), one(scalar(1));
@@ -73,7 +79,16 @@ class judge {
       Number& own = e.hessian[packed_index(a, a)];
       own = own * moves[a] + (one - moves[a]);
     }
-    const mask good = cholesky_factor_lanes<parameter_count, mask>(e.hessian);
+    Number diagonal[parameter_count];
+    VOXHERD_UNROLL
+    for (int a = 0; a < parameter_count; ++a) diagonal[a] = e.hessian[packed_index(a, a)];
+    mask good = cholesky_factor_lanes<parameter_count, mask>(e.hessian);
+    VOXHERD_UNROLL
+    for (int a = 0; a < parameter_count; ++a) {
+      const Number inverse = e.hessian[packed_index(a, a)];
+      good = good && inverse * inverse * diagonal[a] * Number(min_independence) < one;
+    }
+    j.singular = !good;
     VOXHERD_UNROLL
     for (int a = 0; a < parameter_count; ++a) {
       Number unit[parameter_count];

@@ -8,6 +8,7 @@
 #include "kernels/perfusion/settings.hpp"
 #include "kernels/perfusion/time_course.hpp"
 #include "kernels/portable/cholesky.hpp"
+#include "kernels/portable/voxel_status.hpp"
 
 namespace voxherd::perfusion {
 
@@ -210,15 +211,16 @@ class linear_fitter {
   double min_[unknowns], most_[unknowns];  ///< 1/s
 };
 
-/// Stores lane l's linear fit as the result of its voxel's only item.
+/// Stores lane l's linear fit as the result of its voxel's only item; without a solution, the voxel is `singular`.
 template <class Number>
 VOXHERD_FUNCTION inline void keep_linear_fit(const linear_fit<Number>& fit, int l, const fit_arrays& a,
                                              std::size_t voxel) {
   for (int i = 0; i < parameter_count; ++i) a.p[static_cast<std::size_t>(i) * a.count + voxel] = lane::get(fit.p[i], l);
   a.cost[voxel] = lane::get(fit.sum_of_squares, l);
   a.iterations[voxel] = 1;
-  a.exit_code[voxel] =
-      static_cast<std::uint8_t>(lane::get(fit.degenerate, l) ? fit_exit::degenerate : fit_exit::converged);
+  a.exit_code[voxel] = static_cast<std::uint8_t>(fit_exit::converged);
+  if (lane::get(fit.degenerate, l) && a.status[voxel] == 0)
+    a.status[voxel] = static_cast<std::uint8_t>(voxel_status::singular);
 }
 
 }  // namespace voxherd::perfusion

@@ -161,6 +161,8 @@ class cpu_fitter final : public fitter {
   void store(const fit_arrays& a, std::size_t voxel, const Number (&p)[parameter_count], const judgement<Number>& j,
              int l, std::size_t first, const outputs& out) const {
     if (a.status[voxel] != 0) return store_nothing(out, first + voxel, a.status[voxel]);
+    if (lane::get(j.singular, l))
+      return store_nothing(out, first + voxel, static_cast<std::uint8_t>(voxel_status::singular));
     store_fit(p, j, l, out, first + voxel);
     store_facts(a, voxel, out, first + voxel);
   }

@@ -155,7 +155,9 @@ __global__ void finish_kernel(const __grid_constant__ cuda_fit_job<typename Mode
   VOXHERD_UNROLL
   for (int i = 0; i < parameter_count; ++i) p[i] = static_cast<scalar>(a.p[place_of_parameter(a, best, i, voxel)]);
   const Model model(curves);
-  store_fit(p, judge<Model, scalar>(model, curves, job.limits)(p, {tile.row(), 1}), 0, out, voxel);
+  const judgement<scalar> j = judge<Model, scalar>(model, curves, job.limits)(p, {tile.row(), 1});
+  if (j.singular) return store_nothing(out, voxel, static_cast<std::uint8_t>(voxel_status::singular));
+  store_fit(p, j, 0, out, voxel);
   store_facts(a, voxel, out, voxel);
 }
 

@@ -66,8 +66,7 @@ struct fit_settings {
 enum class fit_exit : std::uint8_t {
   converged = 0,
   max_iterations = 1,
-  no_descent = 2,  ///< LM: no step reduces the cost
-  degenerate = 3,  ///< the equations have no solution (linear fit)
+  no_descent = 2,  ///< LM: no step reduces the cost; 3 was used by version 0.1 for fits that now have a status
 };
 
 }  // namespace voxherd::perfusion

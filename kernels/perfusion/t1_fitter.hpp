@@ -9,6 +9,14 @@
 
 namespace voxherd::perfusion {
 
+/// T1 before the agent that is used, in tissue or blood; compared as float, as maps are stored.
+inline constexpr double min_t1_s = 0.01, max_t1_s = 10;
+
+VOXHERD_FUNCTION inline bool is_usable_t1(double t1_s) {
+  const auto stored = static_cast<float>(t1_s);
+  return stored >= static_cast<float>(min_t1_s) && stored <= static_cast<float>(max_t1_s);
+}
+
 struct t1_fit {
   bool found = false;  ///< else T1 is at a bound or the signals have no positive M0, and the numbers are 0
   double t1_s = 0;
@@ -23,8 +31,6 @@ struct t1_fit {
 /// The unknown is log(1 - E), close to log(TR / T1): T1's bounds are far apart, and 1 - E does not cancel.
 class t1_fitter {
  public:
-  static constexpr double min_t1_s = 0.01, max_t1_s = 10;
-
   explicit t1_fitter(const conversion& c) : angles_(c.flip_angles), repetition_s_(c.t1_repetition_s) {
     for (int i = 0; i < angles_; ++i) {
       const double a = c.t1_flip_rad[static_cast<std::size_t>(i)];

@@ -15,16 +15,23 @@
 
 namespace voxherd {
 
-std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_header& image) {
+std::vector<float> read_mask_values(const std::string& mask, const nifti_header& image) {
   const nifti_header header = read_nifti_header(mask);
   log_warnings(header);
-  const std::string name = printable(mask);
   if (header.volumes != 1) {
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: dim[4] is {}, expected 1: a mask of one volume", name, header.volumes));
+                  fmt::format("{}: dim[4] is {}, expected 1: a mask of one volume", printable(mask), header.volumes));
   }
   check_same_grid(header, image);
-  const std::vector<float> values = read_volume(header);
+  return read_volume(header);
+}
+
+std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_header& image) {
+  return voxels_above_0(mask, read_mask_values(mask, image));
+}
+
+std::vector<std::uint64_t> voxels_above_0(const std::string& mask, const std::vector<float>& values) {
+  const std::string name = printable(mask);
   std::vector<std::uint64_t> inside;
   std::uint64_t not_finite = 0;
   for (std::uint64_t v = 0; v < values.size(); ++v) {

@@ -13,6 +13,10 @@ namespace voxherd {
 /// Throws failure (missing_input, bad_data): several volumes, another grid size, an empty mask.
 std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_header& image);
 
+/// The same in two steps, for a mask whose values are also labels.
+std::vector<float> read_mask_values(const std::string& mask, const nifti_header& image);
+std::vector<std::uint64_t> voxels_above_0(const std::string& mask, const std::vector<float>& values);
+
 /// The default mask: voxels whose mean over the volumes with b up to a limit is positive; logged. Throws
 /// failure (bad_data) if there are none.
 std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, const gradient_table& gradients,

@@ -12,9 +12,10 @@
 #include "core/text.hpp"
 #include "kernels/perfusion/signal_model.hpp"
 #include "kernels/perfusion/t1_fitter.hpp"
+#include "src/analyses/common/median.hpp"
+#include "src/analyses/perfusion/curve_table.hpp"
 #include "src/analyses/perfusion/frames.hpp"
 #include "src/io/input_file.hpp"
-#include "src/io/number_table.hpp"
 
 namespace voxherd {
 
@@ -29,18 +30,20 @@ using perfusion::time_course;
 struct region_signal {
   std::string name;            ///< for messages
   std::vector<double> frames;  ///< interpolated at frames that are not fitted
-  std::vector<double> extras;  ///< mean signal at each flip angle, or mean T1, s
+  std::vector<double> extras;  ///< mean signal at each flip angle, or median T1, s
   std::size_t voxels = 0;      ///< in the mean
 };
 
 enum class region_kind { blood, tissue };
 
-bool usable(const float* row, const std::vector<std::uint8_t>& counts, const conversion& convert) {
+/// `extras`: how many numbers after the frames are used.
+bool usable(const float* row, const std::vector<std::uint8_t>& counts, const conversion& convert, std::size_t extras) {
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (counts[i] != 0 && !std::isfinite(row[i])) return false;
-  for (int e = 0; e < convert.extras(); ++e) {
-    const float value = row[counts.size() + static_cast<std::size_t>(e)];
-    if (!std::isfinite(value) || (convert.t1 == t1_source::map && !(value > 0))) return false;
+  for (std::size_t e = 0; e < extras; ++e) {
+    const float value = row[counts.size() + e];
+    if (!std::isfinite(value)) return false;
+    if (convert.t1 == t1_source::map && !perfusion::is_usable_t1(static_cast<double>(value))) return false;
   }
   return true;
 }
@@ -61,31 +64,36 @@ void warn_of_tissue(const std::string& name, double t1_s) {
                t1_s);
 }
 
-/// `voxels` are among those examined. Voxels that have no number in a fitted frame, or no T1, are left out, with a
-/// warning. Throws failure (bad_data) if none is left.
+/// `voxels` are among those examined. Voxels that have no number in a fitted frame, or no usable T1 if T1 is taken from
+/// the voxels, are left out, with a warning. Of T1 the median is used: maps have outliers, which would move the mean.
+/// Throws failure (bad_data) if no voxel is left.
 region_signal mean_signal(const std::string& name, const looked_rows& looked, const std::vector<std::uint64_t>& voxels,
                           const std::vector<double>& time_s, const std::vector<std::uint8_t>& counts,
-                          const conversion& convert) {
-  const std::size_t frames = counts.size();
-  region_signal mean{name, std::vector<double>(frames), std::vector<double>(static_cast<std::size_t>(convert.extras())),
-                     0};
+                          const conversion& convert, bool t1_is_given) {
+  const std::size_t frames = counts.size(), extras = t1_is_given ? 0 : static_cast<std::size_t>(convert.extras());
+  const bool has_map = extras > 0 && convert.t1 == t1_source::map;
+  region_signal mean{name, std::vector<double>(frames), std::vector<double>(extras), 0};
+  std::vector<double> t1_s;
   auto at = looked.voxels.begin();
   for (const std::uint64_t voxel : voxels) {
     at = std::lower_bound(at, looked.voxels.end(), voxel);
     const float* row = looked.rows.data() + static_cast<std::size_t>(at - looked.voxels.begin()) * looked.stride;
-    if (!usable(row, counts, convert)) continue;
+    if (!usable(row, counts, convert, extras)) continue;
     for (std::size_t i = 0; i < frames; ++i) mean.frames[i] += static_cast<double>(row[i]);
-    for (std::size_t e = 0; e < mean.extras.size(); ++e) mean.extras[e] += static_cast<double>(row[frames + e]);
+    for (std::size_t e = 0; e < extras; ++e) mean.extras[e] += static_cast<double>(row[frames + e]);
+    if (has_map) t1_s.push_back(static_cast<double>(row[frames]));
     ++mean.voxels;
   }
+  const std::string range = fmt::format(" from {:g} to {:g} s", perfusion::min_t1_s, perfusion::max_t1_s);
   if (mean.voxels == 0)
-    refuse_data(fmt::format("{}: none of its {} voxels has a number in every frame{}", name, voxels.size(),
-                            convert.extras() > 0 ? " and a T1" : ""));
+    refuse_data(fmt::format("{}: none of its {} voxels has a number in every frame{}{}", name, voxels.size(),
+                            extras > 0 ? " and a T1" : "", has_map ? range : ""));
   if (mean.voxels < voxels.size())
-    spdlog::warn("{}: {} of {} voxels have no number in some frame{}; left out of the mean", name,
-                 voxels.size() - mean.voxels, voxels.size(), convert.extras() > 0 ? ", or no T1" : "");
+    spdlog::warn("{}: {} of {} voxels have no number in some frame{}{}; left out of the mean", name,
+                 voxels.size() - mean.voxels, voxels.size(), extras > 0 ? ", or no T1" : "", has_map ? range : "");
   for (double& value : mean.frames) value /= static_cast<double>(mean.voxels);
   for (double& value : mean.extras) value /= static_cast<double>(mean.voxels);
+  if (has_map) mean.extras[0] = upper_median(t1_s);
   bridge_skipped(time_s, counts, mean.frames);
   return mean;
 }
@@ -192,8 +200,9 @@ struct voi_curves {
   const looked_rows& looked;
   perfusion_findings& found;
 
-  region_signal signal_of(const char* name, const std::vector<std::uint64_t>& voxels) const {
-    return mean_signal(name, looked, voxels, found.frames.time_s, found.frames.counts, found.convert);
+  region_signal signal_of(const char* name, const std::vector<std::uint64_t>& voxels, region_kind kind) const {
+    return mean_signal(name, looked, voxels, found.frames.time_s, found.frames.counts, found.convert,
+                       kind == region_kind::blood && o.t1_blood_s > 0);
   }
 
   /// Concentrations of a VOI; `S0_of`: the VOI whose baseline is used.
@@ -214,9 +223,9 @@ struct voi_curves {
 };
 
 std::vector<double> table_curve(const perfusion_settings& o, const inflow_files& files, const char* option,
-                                std::size_t column, const std::vector<double>& time_s) {
-  if (!o.curves.empty()) return read_curve(o.curves, column, "curves", time_s);
-  return read_curve(files.curve, 1, option, time_s);
+                                curve_input input, const std::vector<double>& time_s) {
+  if (!o.curves.empty()) return read_curve(o.curves, input, "curves", time_s);
+  return read_curve(files.curve, input, option, time_s);
 }
 
 void check_agent_arrives(const perfusion_settings& o, const inflow_files& files, const char* name,
@@ -280,13 +289,51 @@ void refuse_assumed_concentrations(const perfusion_settings& o, const std::vecto
                   start, first_frames - 1, peak));
 }
 
+void warn_of_unsteady_frames(const region_signal& tissue, const std::vector<std::uint8_t>& counts) {
+  const std::size_t count = count_unsteady_frames(tissue.frames, counts);
+  if (count == 0) return;
+  const auto first = static_cast<std::size_t>(std::find(counts.begin(), counts.end(), 1) - counts.begin());
+  std::size_t last = first;
+  for (std::size_t left = count; left > 1; --left)
+    last = static_cast<std::size_t>(std::find(counts.begin() + static_cast<std::ptrdiff_t>(last) + 1, counts.end(), 1) -
+                                    counts.begin());
+  const std::string frames = last > first ? fmt::format("{}-{}", first, last) : fmt::format("{}", first);
+  spdlog::warn(
+      "{} is brighter in frame {} than next ({:.4g}, then {:.4g}): a spoiled gradient echo is not in its steady state "
+      "at "
+      "first, which falsifies the baseline; --skip-frames {} leaves {} out",
+      tissue.name, frames, tissue.frames[first], tissue.frames[last + 1], frames, count > 1 ? "them" : "it");
+}
+
+/// Inputs of which one is a multiple of the other.
+void check_independent(const perfusion_settings& o, const time_course& f) {
+  double aa = 0, ap = 0, pp = 0;
+  for (std::size_t i = 0; i < f.frames(); ++i) {
+    aa += f.arterial[i] * f.arterial[i];
+    ap += f.arterial[i] * f.portal[i];
+    pp += f.portal[i] * f.portal[i];
+  }
+  constexpr double max_rest = 1e-6;  // of the squares: curves written with 4 digits
+  if (pp - ap * ap / aa > max_rest * pp) return;
+  if (f.arterial == f.portal)
+    refuse_data(
+        fmt::format("{}: the arterial and the portal curve are the same, expected those of two vessels; for "
+                    "one input give --model arterial",
+                    printable(!o.curves.empty() ? o.curves : o.portal.curve)));
+  spdlog::warn(
+      "the portal curve is {:.4g} times the arterial one in all frames: with equal delays ka and kp cannot be told "
+      "apart, and the equations have no solution; is it measured?",
+      ap / aa);
+}
+
 void find_inputs(const perfusion_settings& o, const voi_curves& from, const looked_regions& regions,
                  perfusion_findings& found) {
   time_course& f = found.frames;
   region_signal artery, vein;
-  if (!regions.arterial.empty()) artery = from.signal_of("the arterial VOI", regions.arterial);
-  if (!regions.portal.empty()) vein = from.signal_of("the portal VOI", regions.portal);
-  if (regions.arterial.empty()) f.arterial = table_curve(o, o.arterial, "arterial-curve", 1, f.time_s);
+  if (!regions.arterial.empty()) artery = from.signal_of("the arterial VOI", regions.arterial, region_kind::blood);
+  if (!regions.portal.empty()) vein = from.signal_of("the portal VOI", regions.portal, region_kind::blood);
+  if (regions.arterial.empty())
+    f.arterial = table_curve(o, o.arterial, "arterial-curve", curve_input::arterial, f.time_s);
   find_baseline_frames(o, regions.arterial.empty() ? f.arterial : artery.frames,
                        regions.arterial.empty() ? "the arterial curve" : "the arterial VOI", found);
   if (!regions.arterial.empty())
@@ -296,7 +343,7 @@ void find_inputs(const perfusion_settings& o, const voi_curves& from, const look
   if (o.model == inflow_model::arterial) {
     f.portal.assign(f.frames(), 0);
   } else {
-    f.portal = regions.portal.empty() ? table_curve(o, o.portal, "portal-curve", 2, f.time_s)
+    f.portal = regions.portal.empty() ? table_curve(o, o.portal, "portal-curve", curve_input::portal, f.time_s)
                                       : from.curve_of(vein, vein, o.t1_blood_s, region_kind::blood);
   }
   for (auto* curve : {&f.arterial, &f.portal})
@@ -308,41 +355,12 @@ void find_inputs(const perfusion_settings& o, const voi_curves& from, const look
     spdlog::warn("the portal curve peaks at {:.4g} s, before the arterial one at {:.4g} s; are the two swapped?",
                  f.time_s[static_cast<std::size_t>(peak(f.portal))],
                  f.time_s[static_cast<std::size_t>(peak(f.arterial))]);
-  if (o.model == inflow_model::dual) compare_late_inputs(o, f, found.convert);
+  if (o.model != inflow_model::dual) return;
+  check_independent(o, f);
+  compare_late_inputs(o, f, found.convert);
 }
 
 }  // namespace
-
-std::vector<double> read_curve(const std::string& path, std::size_t column, const char* option,
-                               const std::vector<double>& time_s) {
-  const number_table t = read_number_table(path, header_line::allowed);
-  if (t.columns <= column)
-    refuse_data(fmt::format("{}: has {} columns, expected at least {} for --{}: time in s, then {}", t.name, t.columns,
-                            column + 1, option, column > 1 ? "arterial and portal concentration" : "concentration"));
-  if (t.rows < 2) refuse_data(fmt::format("{}: has {} row of numbers, expected at least 2", t.name, t.rows));
-  for (std::size_t r = 0; r < t.rows; ++r) {
-    if (!std::isfinite(t.at(r, 0)) || !std::isfinite(t.at(r, column)))
-      refuse_data(fmt::format("{}: line {}: found {} {}, expected numbers", t.name, t.row_line[r], t.at(r, 0),
-                              t.at(r, column)));
-    if (r > 0 && t.at(r, 0) <= t.at(r - 1, 0))
-      refuse_data(fmt::format("{}: line {}: {} s is not after {} s; times must increase", t.name, t.row_line[r],
-                              t.at(r, 0), t.at(r - 1, 0)));
-  }
-  // A curve may be up to one frame shorter than the series at each end, where its nearest value is used.
-  const double frame = (time_s.back() - time_s.front()) / static_cast<double>(time_s.size() - 1);
-  const double from = t.at(0, 0), to = t.at(t.rows - 1, 0);
-  if (time_s.front() < from - frame || time_s.back() > to + frame)
-    refuse_data(fmt::format("{}: has times from {} to {} s, expected at least the frames' {} to {} s", t.name, from, to,
-                            time_s.front(), time_s.back()));
-  std::vector<double> values;
-  std::size_t r = 1;
-  for (const double time : time_s) {
-    while (r + 1 < t.rows && t.at(r, 0) < time) ++r;
-    const double t0 = t.at(r - 1, 0), t1 = t.at(r, 0), c0 = t.at(r - 1, column), c1 = t.at(r, column);
-    values.push_back(c0 + std::clamp((time - t0) / (t1 - t0), 0.0, 1.0) * (c1 - c0));
-  }
-  return values;
-}
 
 std::string concentration_unit(const conversion& convert) {
   if (convert.signal == signal_kind::concentration) return "input";
@@ -355,8 +373,10 @@ void find_in_series(const perfusion_settings& o, const looked_rows& looked, cons
   drop_missing_frames(looked.rows, looked.stride, found.convert.signal, f.counts);
   check_counts(o, f);
   const voi_curves from{o, looked, found};
+  const region_signal tissue =
+      from.signal_of(o.delay_roi.empty() ? "the mask" : "--delay-roi", regions.tissue, region_kind::tissue);
+  if (found.convert.needs_t1()) warn_of_unsteady_frames(tissue, f.counts);
   find_inputs(o, from, regions, found);
-  const region_signal tissue = from.signal_of(o.delay_roi.empty() ? "the mask" : "--delay-roi", regions.tissue);
   found.tissue = from.curve_of(tissue, tissue, 0, region_kind::tissue);
   refuse_assumed_concentrations(o, found.tissue);
   found.configuration["skipped-frames"] = text_of_skipped(f.counts);

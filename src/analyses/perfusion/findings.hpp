@@ -26,9 +26,4 @@ struct looked_regions {
 void find_in_series(const perfusion_settings& o, const looked_rows& looked, const looked_regions& regions,
                     perfusion_findings& found);
 
-/// Columns 1 (time, s) and `column` of a table, interpolated linearly at the frames. Throws failure (missing_input,
-/// bad_data): times that do not increase, or that do not cover the frames.
-std::vector<double> read_curve(const std::string& path, std::size_t column, const char* option,
-                               const std::vector<double>& time_s);
-
 }  // namespace voxherd

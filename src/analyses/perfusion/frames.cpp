@@ -12,6 +12,7 @@
 #include "core/json_text.hpp"
 #include "core/option_list.hpp"
 #include "src/analyses/common/median.hpp"
+#include "src/analyses/perfusion/curve_table.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/number_table.hpp"
 #include "src/io/text_file.hpp"
@@ -48,6 +49,79 @@ void check_units(const std::string& source, const std::vector<double>& times) {
   if (spacing > max_spacing_s || spacing < usual_spacing_s)
     spdlog::warn("{}: frames are {:.3g} s apart on average; are the times in {}? expected seconds", source, spacing,
                  spacing > max_spacing_s ? "milliseconds" : "minutes");
+}
+
+std::vector<double> gaps_between(const std::vector<double>& times) {
+  std::vector<double> gaps;
+  for (std::size_t i = 1; i < times.size(); ++i) gaps.push_back(times[i] - times[i - 1]);
+  return gaps;
+}
+
+/// Sum of the gaps' distances from their median.
+double unevenness(const std::vector<double>& times) {
+  const std::vector<double> gaps = gaps_between(times);
+  std::vector<double> sorted = gaps;
+  const double usual = upper_median(sorted);
+  return std::accumulate(gaps.begin(), gaps.end(), 0.0,
+                         [&](double sum, double gap) { return sum + std::fabs(gap - usual); });
+}
+
+/// Seconds since midnight of clock times HHMMSS.FFFFFF read as numbers, as in DICOM's AcquisitionTime. Empty if they
+/// are none: a minute or a second above 59.
+std::vector<double> as_clock_times(const std::vector<double>& numbers) {
+  std::vector<double> seconds;
+  for (const double number : numbers) {
+    const double hours = std::floor(number / 10000), minutes = std::fmod(std::floor(number / 100), 100),
+                 rest = std::fmod(number, 100);
+    if (number < 0 || hours >= 24 || minutes >= 60 || rest >= 60) return {};
+    seconds.push_back(hours * 3600 + minutes * 60 + rest);
+  }
+  return seconds;
+}
+
+/// Each minute of clock times has a jump of 40, each hour one of 4040.
+void check_clock(const std::string& source, const std::vector<double>& times) {
+  const std::vector<double> clock = as_clock_times(times);
+  const auto minute = [](double time) { return std::floor(time / 100); };
+  if (clock.empty() || minute(times.back()) == minute(times.front())) return;
+  if (!(unevenness(clock) < unevenness(times) / 2)) return;
+  std::size_t jump = 1, jumps = 0;
+  for (std::size_t i = 1; i < times.size(); ++i)
+    if (minute(times[i]) != minute(times[i - 1]) && ++jumps == 1) jump = i;
+  const std::string text = fmt::format(
+      "{}: the times look like clock times (HHMMSS, as DICOM's AcquisitionTime): frame {} is at {}, frame {} "
+      "at {}, and as a clock the frames are evener",
+      source, jump - 1, times[jump - 1], jump, times[jump]);
+  constexpr double first_minute = 100, first_hour = 10000;
+  if (times.front() >= first_hour || (times.front() >= first_minute && jumps > 1))
+    refuse_data(fmt::format("{}; give seconds: 3600 HH + 60 MM + SS", text));
+  spdlog::warn("{}; is it so? expected seconds", text);
+}
+
+/// One long gap between two frames is a missing frame or a wrong time more often than a pause.
+void warn_of_gaps(const std::string& source, const std::vector<double>& times) {
+  constexpr double max_ratio = 5;
+  const std::vector<double> gaps = gaps_between(times);
+  std::size_t longest = gaps.size(), count = 0;
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    const double before = i > 0 ? gaps[i - 1] : 0, after = i + 1 < gaps.size() ? gaps[i + 1] : 0;
+    if (!(gaps[i] > max_ratio * std::max(before, after)) || gaps.size() == 1) continue;
+    ++count;
+    if (longest == gaps.size() || gaps[i] > gaps[longest]) longest = i;
+  }
+  if (count == 0) return;
+  spdlog::warn(
+      "{}: frames {} and {} are {:.4g} s apart, more than {} times as far as their neighbours{}; the input curves are "
+      "interpolated there; is no frame missing, and are the times right?",
+      source, longest, longest + 1, gaps[longest], max_ratio,
+      count > 1 ? fmt::format(", and there are {} more such gaps", count - 1) : "");
+}
+
+/// What the times alone tell about their unit and their kind.
+void check_plausible(const std::string& source, const std::vector<double>& times) {
+  check_clock(source, times);
+  check_units(source, times);
+  warn_of_gaps(source, times);
 }
 
 nlohmann::json read_sidecar(const std::string& path) {
@@ -90,6 +164,15 @@ std::vector<double> read_sidecar_times(const std::string& path, std::size_t fram
       fmt::format("{}: has none of FrameTimesStart, VolumeTiming and RepetitionTime, the times of the frames", name));
 }
 
+/// Empty for several columns without names.
+std::vector<double> read_time_column(const number_table& table) {
+  const auto column = find_time_column(table);
+  if (!column) return table.rows == 1 ? table.values : std::vector<double>{};
+  std::vector<double> times;
+  for (std::size_t r = 0; r < table.rows; ++r) times.push_back(column->value(table, r));
+  return times;
+}
+
 }  // namespace
 
 std::vector<double> read_frame_times(const perfusion_settings& o, std::size_t frames, const std::string& series) {
@@ -101,18 +184,19 @@ std::vector<double> read_frame_times(const perfusion_settings& o, std::size_t fr
   }
   if (o.times.ends_with(".json")) {
     times = read_sidecar_times(o.times, frames, series);
-    check_units(printable(o.times), times);
+    check_plausible(printable(o.times), times);
     return times;
   }
-  const number_table table = read_number_table(o.times);
-  if (table.values.size() != frames || (table.rows > 1 && table.columns > 1))
+  const number_table table = read_number_table(o.times, header_line::allowed);
+  times = read_time_column(table);
+  if (times.size() != frames)
     refuse_data(fmt::format("{}: has {} numbers in {} rows, expected {} in one column or row, one for each frame of {}",
                             table.name, table.values.size(), table.rows, frames, series));
-  check_times(table.values, [&](std::size_t i) {
-    return fmt::format("{}: line {}", table.name, table.row_line[std::min(i / table.columns, table.rows - 1)]);
+  check_times(times, [&](std::size_t i) {
+    return fmt::format("{}: line {}", table.name, table.row_line[std::min(i, table.rows - 1)]);
   });
-  check_units(table.name, table.values);
-  return table.values;
+  check_plausible(table.name, times);
+  return times;
 }
 
 std::vector<std::uint8_t> counted_frames(const perfusion_settings& o, std::size_t frames) {
@@ -157,6 +241,24 @@ void drop_missing_frames(std::span<const float> rows, std::size_t stride, perfus
   if (found > 0)
     spdlog::warn("frames {} contain only zeros or values that are not numbers; they are not fitted",
                  text_of_skipped(missing));
+}
+
+std::size_t count_unsteady_frames(const std::vector<double>& signal, const std::vector<std::uint8_t>& counts) {
+  constexpr std::size_t max_unsteady = 5, next = 4;
+  constexpr double min_part = 0.03, deviations = 4, deviation_of_median = 1.4826;
+  std::vector<double> values;
+  for (std::size_t i = 0; i < signal.size(); ++i)
+    if (counts[i] != 0) values.push_back(signal[i]);
+  std::size_t count = 0;
+  for (; count < max_unsteady && count + next < values.size(); ++count) {
+    const auto from = values.begin() + static_cast<std::ptrdiff_t>(count + 1);
+    std::vector<double> later(from, from + next);
+    const double level = upper_median(later);
+    for (double& value : later) value = std::fabs(value - level);
+    const double margin = std::max(min_part * level, deviations * deviation_of_median * upper_median(later));
+    if (!(level > 0 && values[count] > level + margin)) break;
+  }
+  return count;
 }
 
 std::string text_of_skipped(const std::vector<std::uint8_t>& counts) {

@@ -23,6 +23,10 @@ std::vector<std::uint8_t> counted_frames(const perfusion_settings& o, std::size_
 void drop_missing_frames(std::span<const float> rows, std::size_t stride, perfusion::signal_kind signal,
                          std::vector<std::uint8_t>& counts);
 
+/// Number of first frames that are brighter than the next ones: a spoiled gradient echo is not in its steady state
+/// before some excitations. `signal`: of tissue. Frames that are not fitted are not counted.
+std::size_t count_unsteady_frames(const std::vector<double>& signal, const std::vector<std::uint8_t>& counts);
+
 /// "3, 41-47": the frames that are not fitted.
 std::string text_of_skipped(const std::vector<std::uint8_t>& counts);
 

@@ -1,9 +1,11 @@
 #include "src/analyses/perfusion/inputs.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <set>
@@ -29,8 +31,7 @@ namespace {
 constexpr std::uint64_t min_frames = 6;
 
 /// A VOI is matched by voxel index, so a VOI at another position belongs to another image.
-std::vector<std::uint64_t> read_region(const std::string& path, const nifti_header& image) {
-  std::vector<std::uint64_t> voxels = voxels_inside(path, image);
+void check_position(const std::string& path, const nifti_header& image) {
   const nifti_header h = read_nifti_header(path);
   const auto& side = image.grid.voxel_size_mm;
   const auto& n = image.grid.size;
@@ -42,7 +43,63 @@ std::vector<std::uint64_t> read_region(const std::string& path, const nifti_head
         fmt::format("{}: is up to {:.0f} mm away from {}, which is {:.0f} mm large, so it is outside; draw it on the "
                     "series",
                     printable(path), apart, printable(image.path), extent));
+}
+
+std::vector<std::uint64_t> read_region(const std::string& path, const nifti_header& image) {
+  std::vector<std::uint64_t> voxels = voxels_inside(path, image);
+  check_position(path, image);
   return voxels;
+}
+
+/// The labels of a segmentation; the value of a mask, usually 1. Empty for a mask of fractions.
+std::set<std::int32_t> list_voi_labels(const std::vector<float>& values) {
+  std::set<std::int32_t> labels;
+  for (const float value : values) {
+    if (!(value > 0) || !std::isfinite(value)) continue;
+    if (value != std::floor(value) || value > static_cast<float>(largest_label)) return {};
+    labels.insert(static_cast<std::int32_t>(value));
+  }
+  return labels;
+}
+
+std::string list_some(const std::set<std::int32_t>& labels) {
+  constexpr std::size_t max_named = 12;
+  const auto end = std::next(labels.begin(), static_cast<std::ptrdiff_t>(std::min(labels.size(), max_named)));
+  return fmt::format("{}{}", fmt::join(labels.begin(), end, ", "), labels.size() > max_named ? ", ..." : "");
+}
+
+/// The VOI of an input, "arterial" or "portal". Throws failure (bad_data) if it has several labels and none was chosen,
+/// or a chosen one has no voxels.
+std::vector<std::uint64_t> read_voi(const inflow_files& files, const char* input, const nifti_header& image) {
+  const std::vector<float> values = read_mask_values(files.voi, image);
+  std::vector<std::uint64_t> voxels = voxels_above_0(files.voi, values);
+  check_position(files.voi, image);
+  const std::set<std::int32_t> found = list_voi_labels(values);
+  if (files.labels.empty()) {
+    if (found.size() > 1)
+      refuse_data(fmt::format("{}: has {} labels ({}), expected a mask of one vessel; --{}-labels chooses",
+                              printable(files.voi), found.size(), list_some(found), input));
+    return voxels;
+  }
+  for (const std::int32_t label : files.labels)
+    if (!found.contains(label))
+      refuse_data(fmt::format("--{}-labels {}: {} does not contain this label; it contains {}", input, label,
+                              printable(files.voi), found.empty() ? "fractions" : list_some(found)));
+  const std::set<std::int32_t> chosen(files.labels.begin(), files.labels.end());
+  std::erase_if(voxels, [&](std::uint64_t v) { return !chosen.contains(static_cast<std::int32_t>(values[v])); });
+  return voxels;
+}
+
+/// A voxel is not in two vessels.
+void check_separate(const perfusion_settings& o, const looked_regions& regions) {
+  const auto &arterial = regions.arterial, &portal = regions.portal;
+  std::vector<std::uint64_t> both;
+  std::set_intersection(arterial.begin(), arterial.end(), portal.begin(), portal.end(), std::back_inserter(both));
+  if (both.empty()) return;
+  refuse_data(
+      fmt::format("{} and {}: {} of {} voxels of the arterial VOI are also in the portal VOI, expected two "
+                  "vessels that share none; is one file given twice, or do the two drawings overlap?",
+                  printable(o.arterial.voi), printable(o.portal.voi), both.size(), arterial.size()));
 }
 
 /// Largest number of samples of the mask's voxels used for their mean curve.
@@ -113,8 +170,9 @@ struct perfusion_inputs::state {
 
   void choose_regions(const nifti_header& image) {
     const std::size_t row = dynamic.volumes() + static_cast<std::size_t>(options.convert.extras());
-    if (!options.arterial.voi.empty()) regions.arterial = read_region(options.arterial.voi, image);
-    if (!options.portal.voi.empty()) regions.portal = read_region(options.portal.voi, image);
+    if (!options.arterial.voi.empty()) regions.arterial = read_voi(options.arterial, "arterial", image);
+    if (!options.portal.voi.empty()) regions.portal = read_voi(options.portal, "portal", image);
+    check_separate(options, regions);
     regions.tissue = sample_of(options.delay_roi.empty() ? voxels : read_region(options.delay_roi, image), row);
     for (const auto* region : {&regions.arterial, &regions.portal, &regions.tissue}) {
       std::vector<std::uint64_t> all;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "src/io/input_file.hpp"
+#include "src/scan/label_image.hpp"
 
 namespace voxherd {
 
@@ -45,7 +46,13 @@ option_table<perfusion_request> input_options() {
       {"skip-frames", &T::skipped, {parse_frames, print_frames},
        {.text = "frames to leave out of the fit, counted from 0, e.g. 3,41-47", .value = "LIST"}},
       {"arterial-voi", &T::arterial_voi, text_kind::file, {"mask of voxels in the aorta or hepatic artery"}},
+      {"arterial-labels", &T::arterial_labels, parse_labels,
+       {.text = "labels of --arterial-voi that are the artery, if it is a segmentation of several parts, e.g. 1",
+        .value = "LIST", .stored = if_it_applies, .needs = "arterial-voi"}},
       {"portal-voi", &T::portal_voi, text_kind::file, {.text = "mask of voxels in the portal vein", .needs = "model=dual"}},
+      {"portal-labels", &T::portal_labels, parse_labels,
+       {.text = "labels of --portal-voi that are the portal vein, e.g. 2", .value = "LIST", .stored = if_it_applies,
+        .needs = "portal-voi"}},
       {"arterial-curve", &T::arterial_curve, text_kind::file,
        {"table of time (s) and concentration, instead of --arterial-voi"}},
       {"portal-curve", &T::portal_curve, text_kind::file,

@@ -18,7 +18,8 @@ enum class arterial_baseline { own, portal };
 
 /// Source of an input curve: the voxels of a VOI, or a table.
 struct inflow_files {
-  std::string voi, curve;  ///< one of them; both "" if a table has all curves, or there is no such input
+  std::string voi, curve;                 ///< one of them; both "" if a table has all curves, or there is no such input
+  std::vector<std::int32_t> labels = {};  ///< of the VOI; empty: it is a mask
 };
 
 /// `voxherd perfusion`. "" for no file, nothing for values that were not given.
@@ -29,6 +30,7 @@ struct perfusion_request {
   std::vector<perfusion::frame_range> skipped;
   inflow_model model = inflow_model::dual;
   std::string arterial_voi, portal_voi, arterial_curve, portal_curve, curves;
+  std::vector<std::int32_t> arterial_labels, portal_labels;
   std::string regions, region_names;
   double haematocrit = 0, density_g_per_ml = 1;
 

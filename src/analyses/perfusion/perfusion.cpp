@@ -138,7 +138,7 @@ void perfusion_counts::report(std::uint64_t items) const {
     }
   }
   constexpr const char* meanings[] = {"converged", "reached the largest number of iterations",
-                                      "found no further descent", "had equations without a solution"};
+                                      "found no further descent"};
   for (std::size_t code = 1; code < std::size(meanings); ++code) {
     if (counts[exits + code] > 0)
       spdlog::info("{} of the fitted voxels {}", percent(counts[exits + code], fitted), meanings[code]);

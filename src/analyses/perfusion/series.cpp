@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "core/failure.hpp"
+#include "kernels/perfusion/t1_fitter.hpp"
 #include "src/analyses/common/median.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/text_file.hpp"
@@ -157,9 +158,11 @@ void series_rows::load(voxel_rows& rows, const places& where, std::uint64_t firs
 void check_t1_map(const nifti_header& map, double unit_s, const std::vector<std::uint64_t>& mask) {
   const std::vector<float> values = read_volume(map);
   std::vector<double> t1_s;
+  std::size_t usable = 0;
   for (const std::uint64_t voxel : mask) {
     const double value = static_cast<double>(values[voxel]) * unit_s;
     if (std::isfinite(value) && value > 0) t1_s.push_back(value);
+    usable += perfusion::is_usable_t1(value) ? 1 : 0;
   }
   const std::string name = printable(map.path);
   if (t1_s.empty())
@@ -167,13 +170,13 @@ void check_t1_map(const nifti_header& map, double unit_s, const std::vector<std:
                   fmt::format("{}: T1 is above 0 in none of the mask's {} voxels, expected a map of T1 in s or ms",
                               name, mask.size()));
   const auto median_s = upper_median(t1_s);
-  if (median_s < 0.01 || median_s > 10)
+  if (!perfusion::is_usable_t1(median_s))
     throw failure(exit_status::bad_data,
                   fmt::format("{}: the mask's median T1 is {:.4g} s, expected 0.01 to 10 s; {}", name, median_s,
                               unit_s == 1 ? "if the map is in ms, give --t1-map-unit ms" : "is the map in s?"));
-  if (t1_s.size() < mask.size())
-    spdlog::warn("{}: {} of the mask's {} voxels have no T1 above 0; they cannot be fitted", name,
-                 mask.size() - t1_s.size(), mask.size());
+  if (usable < mask.size())
+    spdlog::warn("{}: {} of the mask's {} voxels have no T1 from {:g} to {:g} s; they cannot be fitted", name,
+                 mask.size() - usable, mask.size(), perfusion::min_t1_s, perfusion::max_t1_s);
 }
 
 }  // namespace voxherd

@@ -59,7 +59,7 @@ class series_rows {
 };
 
 /// Rank 0 throws failure (bad_data) if the map has no T1 above 0 in the mask, or if its median is not a time in
-/// seconds. Logs how many voxels have none.
+/// seconds. Warns of voxels whose T1 is missing or outside its range.
 void check_t1_map(const nifti_header& map, double unit_s, const std::vector<std::uint64_t>& mask);
 
 }  // namespace voxherd

@@ -30,8 +30,8 @@ void read_inflows(const perfusion_request& r, perfusion_settings& o) {
   o.haematocrit = r.haematocrit;
   o.density_g_per_ml = r.density_g_per_ml;
   o.curves = r.curves;
-  o.arterial = {r.arterial_voi, r.arterial_curve};
-  o.portal = {r.portal_voi, r.portal_curve};
+  o.arterial = {r.arterial_voi, r.arterial_curve, r.arterial_labels};
+  o.portal = {r.portal_voi, r.portal_curve, r.portal_labels};
   o.regions = r.regions;
   o.region_names = r.region_names;
 }

@@ -1,6 +1,7 @@
 // The texts that perfusion reads: times, curves, lists in options.
 #include <algorithm>
 
+#include "src/analyses/perfusion/curve_table.hpp"
 #include "src/analyses/perfusion/findings.hpp"
 #include "src/analyses/perfusion/frames.hpp"
 #include "src/analyses/perfusion/text_values.hpp"
@@ -26,8 +27,9 @@ void read_tables(const std::string& path) {
     const std::vector<double> times = read_frame_times(settings, 4, "series");
     require(std::is_sorted(times.begin(), times.end()), "times increase");
   });
-  accepts([&] { require(read_curve(path, 1, "o", {0, 10, 20}).size() == 3, "a value for each time"); });
-  accepts([&] { require(read_curve(path, 2, "o", {0, 10, 20}).size() == 3, "a value for each time"); });
+  for (const curve_input input : {curve_input::arterial, curve_input::portal})
+    for (const char* option : {"curves", "arterial-curve"})
+      accepts([&] { require(read_curve(path, input, option, {0, 10, 20}).size() == 3, "a value for each time"); });
 }
 
 }  // namespace

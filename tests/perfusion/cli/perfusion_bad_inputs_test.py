@@ -103,6 +103,19 @@ class BadInputs(PerfusionJobs):
             self.assertEqual(rc, 0, output)
             self.assertIn(f"are the times in {unit}? expected seconds", output)
 
+    def test_times_of_a_clock_are_rejected_also_in_a_sidecar(self):
+        seconds = 43200 + 600 + self.study.times
+        clock = seconds // 3600 * 10000 + seconds % 3600 // 60 * 100 + seconds % 60
+        sidecar = self.text("times.json", '{"VolumeTiming": [' + ", ".join(f"{t:.2f}" for t in clock) + "]}")
+        for times in (self.study.save_times("clock.txt", clock), sidecar):
+            self.assert_rejected(BAD_DATA, "the times look like clock times (HHMMSS", scan=self.given(times=times))
+
+    def test_a_single_long_gap_between_frames_is_a_warning(self):
+        times = self.study.times + np.where(self.study.times > 60, 20, 0)
+        rc, output = self.launch(self.path("out.h5"), scan=self.given(times=self.study.save_times("gap.txt", times)))
+        self.assertEqual(rc, 0, output)
+        self.assertIn("frames 25 and 26 are 22.37 s apart, more than 5 times as far as their neighbours", output)
+
     def test_an_impossible_t1_of_blood_is_a_warning(self):
         t1 = self.image("t1.nii", np.full(SIZE, 0.66))
         signal = self.image("signal.nii", 150 + 40 * self.study.concentration)
@@ -181,6 +194,26 @@ class BadInputs(PerfusionJobs):
             self.assert_rejected(BAD_DATA, f"{option}.nii: the gzip stream is damaged", scan=self.given(**{option: damaged(option + ".nii")}))
         self.assert_rejected(BAD_DATA, "t1.nii: the gzip stream is damaged", *SPGR, "--t1-map", damaged("t1.nii"))
 
+    def test_a_voi_of_several_labels_is_rejected_unless_some_are_chosen(self):
+        both = self.image("vessels.nii", 1.0 * self.study.artery + 2.0 * self.study.vein)
+        vois = {"arterial_voi": both, "portal_voi": both}
+        self.assert_rejected(BAD_DATA, "vessels.nii: has 2 labels (1, 2), expected a mask of one vessel; --arterial-labels chooses",
+                             scan=self.given(**vois))
+        self.assert_rejected(BAD_DATA, "--portal-labels chooses", "--arterial-labels", "1", scan=self.given(**vois))
+        self.assert_rejected(BAD_DATA, "--portal-labels 3: ", "--arterial-labels", "1", "--portal-labels", "3", scan=self.given(**vois))
+        self.assert_rejected(BAD_DATA, "it contains 1, 2", "--arterial-labels", "1", "--portal-labels", "3", scan=self.given(**vois))
+        self.assert_rejected(USAGE, "--arterial-labels has no meaning without --arterial-voi", "--arterial-labels", "1",
+                             scan=self.study.words(vois=False))
+
+    def test_vois_that_share_voxels_are_rejected(self):
+        wide = self.image("wide.nii", self.study.artery | self.study.vein)
+        expected = "3 of {} voxels of the arterial VOI are also in the portal VOI"
+        self.assert_rejected(BAD_DATA, expected.format(3), scan=self.given(portal_voi=self.study.path("artery.nii")))
+        self.assert_rejected(BAD_DATA, expected.format(6), scan=self.given(arterial_voi=wide))
+        both = self.image("vessels.nii", 1.0 * self.study.artery + 2.0 * self.study.vein)
+        self.assert_rejected(BAD_DATA, expected.format(3), "--arterial-labels", "1", "--portal-labels", "1-2",
+                             scan=self.given(arterial_voi=both, portal_voi=both))
+
     def test_a_voi_outside_the_image_is_rejected(self):
         away = self.image("away.nii", self.study.artery, origin_mm=(500, 0, 0))
         self.assert_rejected(BAD_DATA, "so it is outside", scan=self.given(arterial_voi=away))
@@ -209,6 +242,11 @@ class BadInputs(PerfusionJobs):
         refuse("expected at least the frames' 0 to 111.39 s", "t,a,p\n0,0,0\n60,1,1\n")
         refuse("found \"x\", expected a number", "t,a,p\n0,0,0\n60,x,1\n")
         refuse("line 3: found 60 nan, expected numbers", "t,a,p\n0,0,0\n60,nan,1\n120,1,1\n")
+
+    def test_the_same_curve_for_both_inputs_is_rejected(self):
+        table = self.text("c.csv", "".join(f"{t},{a}\n" for t, a in zip(self.study.times, self.study.arterial)))
+        self.assert_rejected(BAD_DATA, "c.csv: the arterial and the portal curve are the same",
+                             scan=self.given(arterial_voi=None, portal_voi=None, arterial_curve=table, portal_curve=table))
 
     # Signal and T1
 

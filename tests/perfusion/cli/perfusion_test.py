@@ -130,6 +130,54 @@ class Signals(PerfusionJobs):
         np.testing.assert_allclose(maps["t1_before"], 0.65, rtol=1e-6)
         np.testing.assert_allclose(maps.curves["portal"], self.study.portal, atol=2e-3 * self.study.portal.max())
 
+    def test_a_t1_outside_its_range_has_a_status_and_moves_no_curve(self):
+        s = self.study
+        t1, voxels = s.t1.copy(), np.argwhere(s.mask)
+        t1[tuple(np.argwhere(s.artery)[0])] = 15
+        t1[tuple(np.argwhere(s.vein)[0])] = 9
+        for voxel, outlier in zip(voxels[:4], (0.005, 10.5, 40, 1e6)):
+            t1[tuple(voxel)] = outlier
+        clean = self.spgr("--t1-map", s.save("t1.nii", s.t1))
+        maps = self.spgr("--t1-map", s.save("outliers.nii", t1))
+        self.assertEqual(list(maps["status"][:5]), [8, 8, 8, 8, 0])
+        self.assertIn("4 of 90 voxels not fitted: T1 unknown or out of bounds (status 8)", self.output)
+        self.assertIn("the arterial VOI: 1 of 3 voxels have no number in some frame, or no T1 from 0.01 to 10 s", self.output)
+        for name in ("arterial", "portal"):
+            np.testing.assert_allclose(maps.curves[name], clean.curves[name], rtol=1e-6)
+        for name in ("ka", "kp"):
+            np.testing.assert_allclose(maps[name][4:], clean[name][4:], rtol=1e-4)
+
+    def test_a_given_t1_of_blood_makes_that_of_the_map_unnecessary_in_vois(self):
+        s = self.study
+        maps = self.spgr("--t1-map", s.save("liver_only.nii", np.where(s.mask, s.t1, 0)), "--t1-blood", "1.4")
+        self.assert_truth(maps, 0.01)
+
+    def test_first_frames_that_are_not_in_the_steady_state_are_noticed(self):
+        s = self.study
+        signal = spoiled_echo(1 / (1 / s.t1[..., None] + R1 * s.concentration))
+        options = ("--signal", "spgr", "--relaxivity", str(R1), "--tr", str(TR_MS), "--flip-angle", str(FLIP), "--t1-map",
+                   s.path("t1_ms.nii"), "--t1-map-unit", "ms")
+        self.fit(*options, scan=s.words("spgr.nii"))
+        self.assertNotIn("steady state", self.output)
+        signal[..., 0] *= 1.3
+        signal[..., 1] *= 1.1
+        s.save("unsteady.nii", signal)
+        self.fit(*options, scan=s.words("unsteady.nii"))
+        self.assertIn("the mask is brighter in frame 0-1 than next", self.output)
+        maps = self.fit(*options, "--skip-frames", "0-1", scan=s.words("unsteady.nii"))
+        self.assertNotIn("steady state", self.output)
+        self.assert_truth(maps, 0.01)
+
+    def test_labels_choose_the_vessels_of_a_segmentation(self):
+        s = self.study
+        both = s.save("vessels.nii", 7.0 * s.artery + 2.0 * s.vein + 3.0 * s.mask)
+        words = list(s.words())
+        words[7] = words[9] = both
+        chosen, separate = self.fit("--arterial-labels", "7", "--portal-labels", "2", scan=words), self.fit(name="two.h5")
+        for name in MAPS:
+            np.testing.assert_array_equal(chosen[name], separate[name])
+        self.assertEqual(chosen.configuration["portal-labels"], [2])
+
     def test_signals_linear_in_R1_are_converted(self):
         maps = self.fit("--signal", "linear", "--relaxivity", str(R1), "--t1-map", self.study.path("t1_ms.nii"),
                         "--t1-map-unit", "ms", scan=self.study.words("linear.nii"))
@@ -381,6 +429,20 @@ class Files(PerfusionJobs):
         words[7], words[9] = words[9], words[7]
         self.fit(scan=words)
         self.assertIn("are the two swapped?", self.output)
+
+    def test_equations_without_a_solution_have_a_status_with_every_solver(self):
+        s = self.study
+        with open(self.path("multiple.csv"), "w", encoding="utf-8") as file:
+            for t, a in zip(s.times, s.arterial):
+                file.write(f"{t:.9g},{a:.9g},{a / 2:.9g}\n")
+        scan = (*s.words()[:6], "--curves", self.path("multiple.csv"))
+        for solver in ("lm", "linear", "simplex"):
+            maps = self.fit("--solver", solver, "--delays", "zero", scan=scan)
+            self.assertEqual(set(maps["status"]), {5}, solver)
+            for name, values in maps.maps.items():
+                self.assertEqual(bool(np.any(values)), name == "status", name)
+            self.assertIn("90 of 90 voxels not fitted: equations have no solution (status 5)", self.output)
+            self.assertIn("the portal curve is 0.5 times the arterial one in all frames", self.output)
 
     def test_voxels_that_cannot_be_fitted_are_counted_by_reason(self):
         series = self.study.concentration.copy()

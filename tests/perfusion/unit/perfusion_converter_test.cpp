@@ -103,8 +103,10 @@ TEST(PerfusionConverter, ReadsT1FromTheMapAfterTheFrames) {
   const auto o = convert(c, {100, 100, 200, 0.5F}, 3);
   EXPECT_EQ(o.said.t1_s, 0.5);
   EXPECT_FLOAT_EQ(o.concentration[2], 0.5F);
-  for (const float bad : {0.0F, -1.0F, nan, std::numeric_limits<float>::infinity()})
+  for (const float bad : {0.0F, -1.0F, 0.0099F, 10.01F, 1e6F, nan, std::numeric_limits<float>::infinity()})
     expect_failed(voxel_status::no_t1, convert(c, {100, 100, 200, bad}, 3));
+  for (const float limit : {0.01F, 10.0F})
+    EXPECT_EQ(convert(c, {100, 100, 200, limit}, 3).said.status, voxel_status::fitted) << limit;
 }
 
 TEST(PerfusionConverter, FitsT1ToFlipAngles) {

@@ -72,6 +72,23 @@ TEST(perfusion_frames, concentrations_of_zero_are_padding_only_after_the_last_no
   EXPECT_EQ(counts, (std::vector<std::uint8_t>{1, 1, 1, 1, 1, 1, 0, 0}));
 }
 
+TEST(perfusion_frames, brighter_at_first_are_not_in_the_steady_state) {
+  const std::vector<double> steady{100, 101, 99, 100, 101, 130, 180, 160, 150, 140};
+  EXPECT_EQ(count_unsteady_frames(steady, all_of_10), 0U);
+  std::vector<double> first = steady, second = steady;
+  first[0] = 106;
+  second[0] = 140, second[1] = 110;
+  EXPECT_EQ(count_unsteady_frames(first, all_of_10), 1U);
+  EXPECT_EQ(count_unsteady_frames(second, all_of_10), 2U);
+  EXPECT_EQ(count_unsteady_frames(second, {0, 1, 1, 1, 1, 1, 1, 1, 1, 1}), 1U);
+  EXPECT_EQ(count_unsteady_frames(second, {0, 0, 1, 1, 1, 1, 1, 1, 1, 1}), 0U);
+}
+
+TEST(perfusion_frames, noise_or_an_early_bolus_is_no_missing_steady_state) {
+  EXPECT_EQ(count_unsteady_frames({110, 95, 108, 97, 104, 93, 106, 99, 101, 100}, all_of_10), 0U);
+  EXPECT_EQ(count_unsteady_frames({100, 140, 180, 170, 160, 150, 140, 130, 125, 120}, all_of_10), 0U);
+}
+
 TEST(perfusion_frames, skipped_ones_are_printed_as_ranges) {
   EXPECT_EQ(text_of_skipped({1, 0, 1, 0, 0, 0, 1, 0}), "1, 3-5, 7");
   EXPECT_EQ(text_of_skipped({1, 1}), "");
