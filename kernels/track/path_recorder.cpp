@@ -53,8 +53,50 @@ void path_recorder::record(std::uint64_t number, streamline_path& path) {
         path.regions[h] = region;
     }
   }
+  path.start = halves[0].size() - 1;
   path.points.assign(halves[0].rbegin(), halves[0].rend());
   path.points.insert(path.points.end(), halves[1].begin() + 1, halves[1].end());
+  if (!how_.connectome) return;
+  const std::vector<std::uint32_t> first = find_reached(halves[0], from.region),
+                                   second = find_reached(halves[1], from.region);
+  path.reached.assign(first.rbegin(), first.rend());
+  path.reached.insert(path.reached.end(), second.begin() + 1, second.end());
+}
+
+std::vector<std::uint32_t> path_recorder::find_reached(std::span<const std::array<float, 3>> half,
+                                                       std::uint32_t own_region) const {
+  std::vector<std::uint32_t> reached(half.size()), here, seen;
+  std::vector<std::uint32_t> left;  // regions that wait for a free point
+  for (std::size_t i = 1; i < half.size(); ++i) {
+    list_regions(half, i, here);
+    for (const std::uint32_t region : here) {
+      if (region == own_region || std::find(seen.begin(), seen.end(), region) != seen.end()) continue;
+      seen.push_back(region);
+      left.push_back(region);
+    }
+    if (left.empty()) continue;
+    reached[i] = left.front();
+    left.erase(left.begin());
+  }
+  for (std::size_t i = half.size(); i-- > 1 && !left.empty();) {
+    if (reached[i] != 0) continue;
+    reached[i] = left.back();
+    left.pop_back();
+  }
+  return reached;
+}
+
+void path_recorder::list_regions(std::span<const std::array<float, 3>> half, std::size_t i,
+                                 std::vector<std::uint32_t>& regions) const {
+  regions.clear();
+  if (const std::uint32_t region = marks_at(half[i]) >> mark::region; region != 0) regions.push_back(region);
+  if (field_.surfaces.cell_begin == nullptr) return;
+  const auto &a = half[i - 1], &b = half[i];
+  surface_search search(field_.surfaces, {{a[0], a[1], a[2]}, {b[0], b[1], b[2]}});
+  surface_triangle triangle;
+  for (std::uint32_t number = 0; search.find_next(field_.surfaces, triangle, number);)
+    if (const std::uint32_t region = field_.surfaces.uses[triangle.surface].marks >> mark::region; region != 0)
+      regions.push_back(region);
 }
 
 met_masks path_recorder::find_masks(std::uint64_t number) {

@@ -15,7 +15,9 @@ namespace voxherd::track {
 struct streamline_path {
   /// In voxels of the seeds' image: from the end of the first half through the start to the end of the second.
   std::vector<std::array<float, 3>> points;
-  std::array<std::int32_t, 2> steps{};     ///< number of steps of each half; 0 for one that does not count
+  std::size_t start = 0;                ///< number of the point at which it starts
+  std::vector<std::uint32_t> reached;   ///< of each point: the other region that its half first reaches there; 0: none
+  std::array<std::int32_t, 2> steps{};  ///< number of steps of each half; 0 for one that does not count
   std::array<std::uint32_t, 2> regions{};  ///< number of the last other region on each half; 0: none
 };
 
@@ -38,6 +40,12 @@ class path_recorder {
   met_masks find_masks(std::uint64_t number);
 
  private:
+  /// Of each point of a half: the region other than the seed's that is reached there for the first time. Of several at
+  /// one point the others are at the next points that are free, else at earlier ones.
+  std::vector<std::uint32_t> find_reached(std::span<const std::array<float, 3>> half, std::uint32_t own_region) const;
+  /// The regions of point `i` of a half, and of the surfaces that the step to it crosses.
+  void list_regions(std::span<const std::array<float, 3>> half, std::size_t i,
+                    std::vector<std::uint32_t>& regions) const;
   /// The surfaces that the step to point `i` crosses.
   met_surfaces meet(std::span<const std::array<float, 3>> points, std::size_t i, std::uint32_t own_region) const;
   std::uint32_t marks_at(const std::array<float, 3>& point) const;

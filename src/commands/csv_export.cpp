@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 #include "core/failure.hpp"
+#include "core/number_text.hpp"
 #include "core/text.hpp"
 #include "src/commands/path_statistics.hpp"
 #include "src/export/connectome_text.hpp"
@@ -53,7 +55,8 @@ std::string tract_table(const result_volumes& volumes, const std::vector<statist
     const bool has_name = output.starts_with(density_prefix);
     const tract_voxels tract(result.grid(), volumes.map(output), threshold * waytotal[t]);
     text += fmt::format("{},{},{},{},{}", csv_field(has_name ? output.substr(density_prefix.size()) : output),
-                        started[t], waytotal[t], tract.count(), matrix_number(tract.volume_mm3()));
+                        number_text(started[t]), number_text(waytotal[t]), tract.count(),
+                        matrix_number(tract.volume_mm3()));
     for (const statistic_image& image : images) {
       const weighted_values values = tract.sample(image);
       text += fmt::format(",{},{}", matrix_number(values.mean()), matrix_number(values.median()));
@@ -91,7 +94,8 @@ constant mean_matrix(const std::vector<path_row>& paths, const std::vector<std::
     if (is_directed || from == to) continue;
     sum[to * n + from] += path.means[image], ++count[to * n + from];
   }
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] /= static_cast<double>(count[i]);
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    sum[i] = count[i] > 0 ? sum[i] / static_cast<double>(count[i]) : std::numeric_limits<double>::quiet_NaN();
   return {"mean", {n, n}, std::move(sum), "", "", ""};
 }
 

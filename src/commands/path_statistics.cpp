@@ -57,25 +57,16 @@ double mean_along(point_list points, const std::vector<double>& length, std::siz
   return values.mean();
 }
 
-/// The regions that a streamline joins; 0: none.
-struct streamline_ends {
-  std::vector<std::int32_t> seed, first, second;
-  std::vector<float> first_half_mm;
-
-  explicit streamline_ends(const result_reader& r) {
-    const std::uint64_t n = r.item_voxels().size();
-    seed = r.read_rows<std::int32_t>("region", 0, n);
-    first = r.read_rows<std::int32_t>("first_region", 0, n);
-    second = r.read_rows<std::int32_t>("second_region", 0, n);
-    first_half_mm = r.read_items("first_half", 0, n);
-  }
-};
-
 /// The point at a length from the beginning, which rounding of positions may move by less than half a step.
 std::size_t find_point(const std::vector<double>& length, double mm) {
   std::size_t i = 0;
   while (i + 1 < length.size() && std::abs(length[i + 1] - mm) <= std::abs(length[i] - mm)) ++i;
   return i;
+}
+
+/// The number of the point at which each streamline starts; empty for results of versions that stored only lengths.
+std::vector<std::uint32_t> read_starts(const result_reader& r) {
+  return r.has("start") ? r.read_rows<std::uint32_t>("start", 0, r.item_voxels().size()) : std::vector<std::uint32_t>{};
 }
 
 }  // namespace
@@ -149,8 +140,9 @@ path_table measure_paths(const result_reader& result, const std::vector<statisti
   const result_fibres paths(result, std::move(all));
   const std::optional<joined_regions> joined = find_joined_regions(paths);
   path_table table{joined.has_value(), joined && joined->has_halves, {}};
-  std::optional<streamline_ends> ends;
-  if (table.has_halves) ends.emplace(result);
+  const std::vector<std::uint32_t> starts = table.has_halves ? read_starts(result) : std::vector<std::uint32_t>{};
+  std::vector<float> first_half_mm;
+  if (table.has_halves && starts.empty()) first_half_mm = result.read_items("first_half", 0, paths.fibres());
   for_each_piece(paths, [&](const fibre_piece& piece) {
     std::vector<float> points(3 * piece.points);
     paths.read_positions(piece.first_point, points);
@@ -165,14 +157,16 @@ path_table measure_paths(const result_reader& result, const std::vector<statisti
         table.rows.push_back(std::move(row));
       };
       const std::size_t last = length.size() - 1;
-      if (!ends) {
+      if (!table.has_halves) {
         add(joined ? joined->of_fibre[f][0] : region_pair{}, 0, last);
         continue;
       }
-      const std::size_t start = find_point(length, static_cast<double>(ends->first_half_mm[f]));
-      const std::int32_t seed = ends->seed[f], first = ends->first[f], second = ends->second[f];
-      if (first != 0) add({seed, first}, 0, start);
-      if (second != 0 && second != first) add({seed, second}, start, last);
+      const std::size_t start = starts.empty() ? find_point(length, static_cast<double>(first_half_mm[f])) : starts[f];
+      for (std::size_t i = 0; i < joined->of_fibre[f].size(); ++i) {
+        const region_pair& regions = joined->of_fibre[f][i];
+        if (regions[1] == 0) continue;
+        joined->half_of_pair[f][i] == 0 ? add(regions, 0, start) : add(regions, start, last);
+      }
     }
   });
   return table;

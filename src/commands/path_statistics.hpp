@@ -75,7 +75,8 @@ struct path_table {
   std::vector<path_row> rows;
 };
 
-/// Of all paths of a result. A streamline whose halves both reach a region has two rows.
+/// Of all paths of a result. A streamline has a row for each region that it reaches, for the half that reaches it
+/// first.
 path_table measure_paths(const result_reader& result, const std::vector<statistic_image>& images);
 
 }  // namespace voxherd

@@ -5,7 +5,10 @@
 
 #include <cmath>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <string>
+
+#include "core/number_text.hpp"
 
 namespace voxherd {
 
@@ -28,10 +31,10 @@ region_name_list node_names(const result_reader& result) {
   return names;
 }
 
-std::string matrix_number(double value) {
+std::string matrix_number(double value, const char* missing) {
   constexpr double max_exact = 1 << 24;
   if (!std::isfinite(value) || (value == std::round(value) && std::abs(value) > max_exact))
-    return fmt::format("{}", value);
+    return number_text(value, missing);
   return fmt::format("{}", static_cast<float>(value));
 }
 
@@ -48,7 +51,7 @@ std::string matrix_table(const constant& matrix, const region_name_list& names) 
   std::string text = fmt::format("{}\n", fmt::join(names, "\t"));
   const std::uint64_t columns = matrix.shape.at(1);
   for (std::size_t i = 0; i < matrix.values.size(); ++i)
-    text += matrix_number(matrix.values[i]) + ((i + 1) % columns == 0 ? '\n' : '\t');
+    text += matrix_number(matrix.values[i], "n/a") + ((i + 1) % columns == 0 ? '\n' : '\t');
   return text;
 }
 

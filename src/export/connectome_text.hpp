@@ -18,8 +18,8 @@ region_name_list given_region_names(const result_reader& result);
 region_name_list node_names(const result_reader& result);
 
 /// A number of a matrix: stored numbers are computed from float32, so that more digits than a float32 has mean nothing;
-/// counts are exact.
-std::string matrix_number(double value);
+/// counts are exact. `missing`: for NaN.
+std::string matrix_number(double value, const char* missing = "nan");
 
 /// A field in CSV syntax: quoted if it contains a separator, a quote or a line break.
 std::string csv_field(const std::string& name);
@@ -27,7 +27,7 @@ std::string csv_field(const std::string& name);
 /// `index`, `label` and, if there are names, `name` of each row and column, separated by tabs.
 std::string node_table(const result_reader& result, const region_name_list& names);
 
-/// A matrix, separated by tabs, below a line with the names of the columns.
+/// A matrix as in BIDS, separated by tabs, below a line with the names of the columns; NaN is "n/a".
 std::string matrix_table(const constant& matrix, const region_name_list& names);
 
 /// One row of regions per line, as tck2connectome writes it; with a header line and column if the regions have names.

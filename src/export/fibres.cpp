@@ -121,11 +121,16 @@ void result_fibres::read_point_rows(const fibre_array& array, std::uint64_t firs
 
 namespace {
 
+const fibre_array* find_array(const std::vector<fibre_array>& arrays, const std::string& name, element_type type,
+                              std::uint64_t width) {
+  for (const fibre_array& a : arrays)
+    if (a.name == name && a.type == type && a.width == width) return &a;
+  return nullptr;
+}
+
 /// Labels of regions, `width` per fibre; null if there are none.
 const fibre_array* find_label_array(const fibre_source& source, const std::string& name, std::uint64_t width) {
-  for (const fibre_array& a : source.fibre_arrays())
-    if (a.name == name && a.type == element_type::int32 && a.width == width) return &a;
-  return nullptr;
+  return find_array(source.fibre_arrays(), name, element_type::int32, width);
 }
 
 std::vector<std::int32_t> read_labels(const fibre_source& source, const fibre_array& array) {
@@ -139,22 +144,76 @@ joined_regions join_ends(const fibre_source& source, const fibre_array& ends) {
   const std::vector<std::int32_t> labels = read_labels(source, ends);
   joined_regions joined;
   for (std::size_t f = 0; f < source.fibres(); ++f)
-    joined.of_fibre.push_back({region_pair{labels[2 * f], labels[2 * f + 1]}, no_pair});
+    joined.of_fibre.push_back({region_pair{labels[2 * f], labels[2 * f + 1]}});
   return joined;
 }
 
-joined_regions join_halves(const fibre_source& source, const fibre_array& seed, const fibre_array& first_half,
-                           const fibre_array& second_half) {
-  const auto start = read_labels(source, seed), first = read_labels(source, first_half),
-             second = read_labels(source, second_half);
-  joined_regions joined{true, {}};
-  for (std::size_t f = 0; f < source.fibres(); ++f) {
-    std::array<region_pair, 2> pairs = {region_pair{start[f], first[f]}, region_pair{start[f], second[f]}};
-    if (first[f] == 0) std::swap(pairs[0], pairs[1]);
-    if (pairs[1][1] == 0 || pairs[1] == pairs[0]) pairs[1] = no_pair;
-    joined.of_fibre.push_back(pairs);
+/// Collects the regions of streamlines: each once, on the first half if both reach it, as in the counts.
+class half_joiner {
+ public:
+  explicit half_joiner(std::vector<std::int32_t> seeds) : seeds_(std::move(seeds)) {
+    joined_.has_halves = true;
+    joined_.of_fibre.resize(seeds_.size());
+    joined_.half_of_pair.resize(seeds_.size());
   }
-  return joined;
+
+  void add(std::size_t fibre, std::int32_t region, std::uint8_t half) {
+    const region_pair pair{seeds_[fibre], region};
+    auto& pairs = joined_.of_fibre[fibre];
+    if (region == 0 || std::find(pairs.begin(), pairs.end(), pair) != pairs.end()) return;
+    pairs.push_back(pair);
+    joined_.half_of_pair[fibre].push_back(half);
+  }
+
+  joined_regions finish() {
+    for (std::size_t f = 0; f < seeds_.size(); ++f) {
+      if (!joined_.of_fibre[f].empty()) continue;
+      joined_.of_fibre[f].push_back({seeds_[f], 0});
+      joined_.half_of_pair[f].push_back(0);
+    }
+    return std::move(joined_);
+  }
+
+ private:
+  std::vector<std::int32_t> seeds_;
+  joined_regions joined_;
+};
+
+/// `reached`: a label per point; `starts`: where the streamlines start.
+joined_regions join_reached(const fibre_source& source, const fibre_array& seed, const fibre_array& start,
+                            const fibre_array& reached) {
+  half_joiner joiner(read_labels(source, seed));
+  std::vector<std::uint32_t> starts(source.fibres());
+  source.read_fibre_rows(start, 0, std::as_writable_bytes(std::span(starts)));
+  std::vector<std::int32_t> labels;
+  for_each_piece(source, [&](const fibre_piece& piece) {
+    labels.resize(piece.points);
+    source.read_point_rows(reached, piece.first_point, std::as_writable_bytes(std::span(labels)));
+    for (std::uint64_t f = piece.first_fibre; f < piece.first_fibre + piece.fibres; ++f) {
+      const std::uint64_t begin = source.offsets()[f] - piece.first_point,
+                          end = source.offsets()[f + 1] - piece.first_point;
+      const std::uint64_t middle = std::min(begin + starts[f], end);
+      for (std::uint64_t p = middle; p-- > begin;) joiner.add(f, labels[p], 0);
+      for (std::uint64_t p = middle; p < end; ++p) joiner.add(f, labels[p], 1);
+    }
+  });
+  return joiner.finish();
+}
+
+/// A result of a version that stored only the last region of each half.
+joined_regions join_last_regions(const fibre_source& source, const fibre_array& seed, const fibre_array& first_half,
+                                 const fibre_array& second_half) {
+  spdlog::warn(
+      "the streamlines are of an earlier version of track, which stored only the last region on each half: they are "
+      "not "
+      "in the groups and means of the other regions that they reach; run track again");
+  half_joiner joiner(read_labels(source, seed));
+  const auto first = read_labels(source, first_half), second = read_labels(source, second_half);
+  for (std::size_t f = 0; f < source.fibres(); ++f) {
+    joiner.add(f, first[f], 0);
+    joiner.add(f, second[f], 1);
+  }
+  return joiner.finish();
 }
 
 /// The mean of a real number over the fibres of each group.
@@ -176,7 +235,10 @@ std::optional<joined_regions> find_joined_regions(const fibre_source& source) {
   const fibre_array *seed = find_label_array(source, "region", 1), *first = find_label_array(source, "first_region", 1),
                     *second = find_label_array(source, "second_region", 1);
   if (seed == nullptr || first == nullptr || second == nullptr) return std::nullopt;
-  return join_halves(source, *seed, *first, *second);
+  const fibre_array *start = find_array(source.fibre_arrays(), "start", element_type::uint32, 1),
+                    *reached = find_array(source.point_arrays(), "reached", element_type::int32, 1);
+  if (start != nullptr && reached != nullptr) return join_reached(source, *seed, *start, *reached);
+  return join_last_regions(source, *seed, *first, *second);
 }
 
 std::vector<fibre_group> group_by_regions(const fibre_source& source) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,16 +45,16 @@ class result_fibres final : public fibre_source {
 };
 
 using region_pair = std::array<std::int32_t, 2>;
-inline constexpr region_pair no_pair = {std::numeric_limits<std::int32_t>::min(),
-                                        std::numeric_limits<std::int32_t>::min()};
 
-/// The pairs of regions that each fibre joins, by their labels: one, or two for the halves of a streamline. 0: none.
+/// The pairs of regions that each fibre joins, by their labels. 0: none.
 struct joined_regions {
-  bool has_halves = false;  ///< the first region of a pair is the seed's
-  std::vector<std::array<region_pair, 2>> of_fibre;
+  bool has_halves = false;                         ///< of streamlines: the first region of a pair is the seed's
+  std::vector<std::vector<region_pair>> of_fibre;  ///< each pair once; at least one pair for each fibre
+  std::vector<std::vector<std::uint8_t>>
+      half_of_pair;  ///< of streamlines: the half of each pair that reaches it, 0 or 1
 };
-/// From the output `regions` of geodesic and connect, or those of track: the seed's region, and the last other one on
-/// each half. Nothing for fibres without regions.
+/// From the output `regions` of geodesic and connect, or those of track: the seed's region with each other region that
+/// the streamline reaches, as the connectome counts it. Nothing for fibres without regions.
 std::optional<joined_regions> find_joined_regions(const fibre_source& source);
 
 /// One group "A-B" per pair of regions (labels, the smaller first) that fibres join, sorted, with the mean of each

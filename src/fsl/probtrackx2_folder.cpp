@@ -95,8 +95,7 @@ void write_saved_paths(const std::string& streamlines, const std::string& path) 
   const auto offsets = fibres.offsets();
   const result_reader result(streamlines);
   const grid_space space{fsl_grid(result)};
-  const auto length = result.read_rows<float>("length", 0, fibres.fibres()),
-             first_half = result.read_rows<float>("first_half", 0, fibres.fibres());
+  const auto start = result.read_rows<std::uint32_t>("start", 0, fibres.fibres());
   output_file file(path, output_file::coding::plain);
   std::vector<float> mm;
   for_each_piece(fibres, [&](const fibre_piece& piece) {
@@ -105,9 +104,7 @@ void write_saved_paths(const std::string& streamlines, const std::string& path) 
     std::string text;
     for (std::uint64_t f = piece.first_fibre; f < piece.first_fibre + piece.fibres; ++f) {
       const std::uint64_t points = offsets[f + 1] - offsets[f];
-      const double part = length[f] > 0 ? static_cast<double>(first_half[f] / length[f]) : 0;
-      const auto seed = static_cast<std::uint64_t>(std::lround(part * static_cast<double>(points - 1)));
-      const std::vector<std::uint64_t> order = saved_order(points, seed);
+      const std::vector<std::uint64_t> order = saved_order(points, start[f]);
       text += fmt::format("# {}\n", order.size());
       for (const std::uint64_t p : order) {
         const float* at = &mm[3 * (offsets[f] + p - piece.first_point)];

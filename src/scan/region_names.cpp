@@ -267,6 +267,13 @@ class names_table {
     }
   }
 
+  /// Increasing.
+  std::vector<std::int32_t> labels() const {
+    std::vector<std::int32_t> list;
+    for (const auto& [label, names] : names_) list.push_back(label);
+    return list;
+  }
+
   /// Null if the table has none. Throws failure (bad_data) if it has several.
   const std::string* find(std::int32_t label) const {
     const auto first = names_.find(label);
@@ -318,6 +325,29 @@ void warn_about_duplicates(const std::string& path, const std::vector<std::strin
 }
 
 }  // namespace
+
+void keep_named_regions(const std::string& table, const std::vector<std::int32_t>& wanted, label_image& image) {
+  if (table.empty()) return;
+  std::vector<std::int32_t> all, missing;
+  std::size_t named = 0;
+  for (const std::int32_t label : names_table(table).labels()) {
+    if (label <= 0 || !(wanted.empty() || std::binary_search(wanted.begin(), wanted.end(), label))) continue;
+    ++named;
+    if (!std::binary_search(image.values.begin(), image.values.end(), label)) missing.push_back(label);
+  }
+  if (missing.size() == named || missing.empty()) return;
+  spdlog::warn("{}: {} of the {} regions that {} names have no voxel: {}; their rows and columns are empty",
+               printable(image.path), missing.size(), named, printable(table), first_of(missing));
+  std::vector<std::uint64_t> counts;
+  std::merge(image.values.begin(), image.values.end(), missing.begin(), missing.end(), std::back_inserter(all));
+  for (const std::int32_t label : all) {
+    const auto at = std::lower_bound(image.values.begin(), image.values.end(), label);
+    const bool has = at != image.values.end() && *at == label && !image.voxel_count.empty();
+    counts.push_back(has ? image.voxel_count[static_cast<std::size_t>(at - image.values.begin())] : 0);
+  }
+  image.values = std::move(all);
+  image.voxel_count = std::move(counts);
+}
 
 std::vector<std::string> read_region_names(const std::string& path, const std::vector<std::int32_t>& labels) {
   const names_table table(path);

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "src/scan/label_image.hpp"
+
 namespace voxherd {
 
 /// Names of `labels` from a text, recognised by its structure or by the words of its first line:
@@ -19,5 +21,10 @@ namespace voxherd {
 /// that several labels have. Throws failure (missing_input, bad_data): a line without number or name, two names for one
 /// of `labels`, none of `labels` in the file.
 std::vector<std::string> read_region_names(const std::string& path, const std::vector<std::int32_t>& labels);
+
+/// Adds the labels above 0 that a table of names has and the image lacks, with a warning: the matrices of all subjects
+/// have the same rows. Not if the table has none of the image's labels, which read_region_names() refuses. `table`: ""
+/// for none; `wanted`: only these labels, increasing (empty: all). Throws failure (missing_input, bad_data).
+void keep_named_regions(const std::string& table, const std::vector<std::int32_t>& wanted, label_image& image);
 
 }  // namespace voxherd

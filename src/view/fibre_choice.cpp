@@ -59,10 +59,9 @@ std::vector<std::int32_t> labels_along(std::span<const float> mm, const grid_spa
   return found;
 }
 
-bool is_shown(const std::array<std::uint32_t, 2>& groups, const std::vector<std::uint32_t>& hidden) {
-  return std::any_of(groups.begin(), groups.end(), [&](std::uint32_t g) {
-    return g != fibre_grouping::no_group && !std::binary_search(hidden.begin(), hidden.end(), g);
-  });
+bool is_shown(const std::vector<std::uint32_t>& groups, const std::vector<std::uint32_t>& hidden) {
+  return std::any_of(groups.begin(), groups.end(),
+                     [&](std::uint32_t g) { return !std::binary_search(hidden.begin(), hidden.end(), g); });
 }
 
 }  // namespace
@@ -165,12 +164,11 @@ class label_names {
 
 /// `name_group`: of a pair of labels.
 template <class Name>
-fibre_grouping make_grouping(std::string name, const std::vector<std::array<region_pair, 2>>& of_fibre,
+fibre_grouping make_grouping(std::string name, const std::vector<std::vector<region_pair>>& of_fibre,
                              const Name& name_group) {
   std::map<region_pair, std::uint64_t> counts;
   for (const auto& pairs : of_fibre)
-    for (const region_pair& p : pairs)
-      if (p != no_pair) ++counts[p];
+    for (const region_pair& p : pairs) ++counts[p];
   std::vector<std::pair<region_pair, std::uint64_t>> order(counts.begin(), counts.end());
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   fibre_grouping g{std::move(name), {}, {}, {}};
@@ -186,12 +184,12 @@ fibre_grouping make_grouping(std::string name, const std::vector<std::array<regi
     }
   }
   for (const auto& pairs : of_fibre) {
-    std::array<std::uint32_t, 2> groups = {number.at(pairs[0]),
-                                           pairs[1] == no_pair ? fibre_grouping::no_group : number.at(pairs[1])};
-    if (groups[1] == groups[0]) groups[1] = fibre_grouping::no_group;
-    for (const std::uint32_t group : groups)
-      if (group != fibre_grouping::no_group) ++g.fibres[group];
-    g.of_fibre.push_back(groups);
+    std::vector<std::uint32_t> groups;
+    for (const region_pair& p : pairs)
+      if (const std::uint32_t group = number.at(p); std::find(groups.begin(), groups.end(), group) == groups.end())
+        groups.push_back(group);
+    for (const std::uint32_t group : groups) ++g.fibres[group];
+    g.of_fibre.push_back(std::move(groups));
   }
   return g;
 }
@@ -213,7 +211,7 @@ std::vector<fibre_grouping> group_fibres(const result_reader& r, const std::vect
     return fmt::format("{} {} {}", labels.name(p[0]), arrow, labels.name(p[1]));
   }));
   if (!has_start) return groupings;
-  for (auto& pairs : joined->of_fibre) pairs = {region_pair{pairs[0][0], no_pair[1]}, no_pair};
+  for (auto& pairs : joined->of_fibre) pairs = {region_pair{pairs[0][0], 0}};
   groupings.push_back(make_grouping("regions where they start", joined->of_fibre,
                                     [&](const region_pair& p) { return labels.name(p[0]); }));
   return groupings;

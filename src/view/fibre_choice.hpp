@@ -18,15 +18,13 @@ namespace voxherd::view {
 /// Largest number of groups of a grouping; rarer groups are joined in one more.
 inline constexpr std::uint32_t max_fibre_groups = 1000;
 
-/// The fibres of a result in groups that can be switched on and off. A fibre is in one or two groups: both halves of a
-/// streamline may reach a region.
+/// The fibres of a result in groups that can be switched on and off. A fibre is in one or more groups: a streamline may
+/// reach several regions.
 struct fibre_grouping {
-  static constexpr std::uint32_t no_group = std::numeric_limits<std::uint32_t>::max();
-
   std::string name;
-  std::vector<std::string> group;                      ///< names, the group with the most fibres first
-  std::vector<std::uint64_t> fibres;                   ///< number in each group
-  std::vector<std::array<std::uint32_t, 2>> of_fibre;  ///< groups of each of `items`; no_group: only one, the first
+  std::vector<std::string> group;                    ///< names, the group with the most fibres first
+  std::vector<std::uint64_t> fibres;                 ///< number in each group
+  std::vector<std::vector<std::uint32_t>> of_fibre;  ///< groups of each of `items`
 };
 
 /// Groups paths by pair of regions and by the region where they start, if the result has them. `names`: names of

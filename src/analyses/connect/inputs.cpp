@@ -88,7 +88,8 @@ std::uint64_t voxel_at(const std::array<double, 3>& point_mm, const char* side, 
 }
 
 void read_parcellation(region_reader& regions, connect_inputs& in) {
-  const label_image image = regions.read_parcellation(in.options.connectome, "connectome", in.provenance);
+  label_image image = regions.read_parcellation(in.options.connectome, "connectome", in.provenance);
+  if (in.options.connectome.size() == 1) keep_named_regions(in.options.region_names, in.options.labels, image);
   const std::string& path = image.path;
   check_labels(image, in.options.labels, "labels");
   if (in.options.connectome.size() == 1)

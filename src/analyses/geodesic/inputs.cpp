@@ -90,7 +90,8 @@ region_words read_regions(const region_request& request, const tensor_source& te
   const std::vector<std::string> paths = connectome ? request.connectome : std::vector{request.targets};
   if (paths.front().empty()) return words;
   const char* option = connectome ? "connectome" : "targets";
-  const label_image image = reader.read_parcellation(paths, option, provenance);
+  label_image image = reader.read_parcellation(paths, option, provenance);
+  if (paths.size() == 1) keep_named_regions(request.region_names, request.target_labels, image);
   check_labels(image, request.target_labels, "target-labels");
   words.targets(image, request.target_labels);
   if (paths.size() == 1) provenance[option]["voxels"] = image.voxels_with(request.target_labels).size();

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "core/option_list.hpp"
+#include "core/number_text.hpp"
 #include "kernels/perfusion/host_curves.hpp"
 #include "kernels/perfusion/perfusion.hpp"
 #include "mpi/result/output_place.hpp"
@@ -144,9 +145,9 @@ std::string table_of(const perfusion_findings& found, const tissue_fit& tissue) 
   std::string text = "t_s,arterial,portal,counted,tissue";
   text += tissue.fitted ? ",tissue_fit\n" : "\n";
   for (std::size_t i = 0; i < f.frames(); ++i) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{}", f.time_s[i], f.arterial[i], f.portal[i], f.counts[i],
-                   found.tissue[i]);
-    text += tissue.fitted ? fmt::format(",{}\n", tissue.curve[i]) : "\n";
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{}", number_text(f.time_s[i]), number_text(f.arterial[i]),
+                   number_text(f.portal[i]), f.counts[i], number_text(found.tissue[i]));
+    text += tissue.fitted ? "," + number_text(tissue.curve[i]) + "\n" : "\n";
   }
   return text;
 }

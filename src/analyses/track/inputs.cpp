@@ -109,8 +109,9 @@ void read_seeds(const track_request& request, const fsl_grid& grid, track_inputs
   for (std::size_t i = 0; i < paths.size(); ++i)
     in.provenance[input_name(paths, network ? "connectome" : "seed-image", i)] = fingerprint(paths[i]);
   if (!request.seeds_are_voxels && has_surfaces(paths)) return read_listed_seeds(request, in);
-  const label_image image =
+  label_image image =
       request.seeds_are_voxels ? read_voxel_list(paths.front(), grid) : read_regions(paths, grid, network, in);
+  if (network && paths.size() == 1) keep_named_regions(request.region_names, {}, image);
   const std::string& path = image.path;
   if (network) in.labels.assign(image.values.begin(), image.values.end());
   if (in.labels.size() > max_regions)

@@ -53,6 +53,56 @@ std::vector<std::uint64_t> count_accepted(const session& s, const std::vector<gr
   return before;
 }
 
+/// Whether a point, in voxels, is in the image: at most half a voxel from the centre of one of its voxels. Points
+/// within a thousandth of a voxel of the border are not, so that no rounding of world coordinates puts them outside.
+bool is_in_image(const std::array<float, 3>& point, const std::array<std::uint64_t, 3>& size) {
+  constexpr double margin = 1e-3;
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double x = static_cast<double>(point[d]);
+    if (!(x > margin - 0.5 && x < static_cast<double>(size[d]) - 0.5 - margin)) return false;
+  }
+  return true;
+}
+
+/// Ends both halves with their last point before the first one outside the image, as readers of tractograms demand. A
+/// region that is reached behind it is noted at the nearest free point of its half. What is counted does not change.
+void keep_inside_image(const std::array<std::uint64_t, 3>& size, track::streamline_path& path) {
+  const std::size_t points = path.points.size();
+  if (points == 0) return;
+  std::vector<bool> inside(points);
+  for (std::size_t i = 0; i < points; ++i) inside[i] = is_in_image(path.points[i], size);
+  for (std::size_t away = 0; !inside[path.start]; ++away) {  // a seed at the border may be moved out of the image
+    if (away == points) return void(path = {});
+    if (away <= path.start && inside[path.start - away])
+      path.start -= away;
+    else if (path.start + away < points && inside[path.start + away])
+      path.start += away;
+  }
+  std::size_t first = path.start, last = path.start;
+  while (first > 0 && inside[first - 1]) --first;
+  while (last + 1 < points && inside[last + 1]) ++last;
+  if (first == 0 && last + 1 == points) return;
+  if (!path.reached.empty()) {
+    std::size_t free = first;
+    for (std::size_t i = first; i-- > 0;) {
+      if (path.reached[i] == 0) continue;
+      while (free < path.start && path.reached[free] != 0) ++free;
+      if (free < path.start) path.reached[free] = path.reached[i];
+    }
+    free = last;
+    for (std::size_t i = last + 1; i < points; ++i) {
+      if (path.reached[i] == 0) continue;
+      while (free > path.start && path.reached[free] != 0) --free;
+      if (free > path.start) path.reached[free] = path.reached[i];
+    }
+    path.reached = {path.reached.begin() + static_cast<std::ptrdiff_t>(first),
+                    path.reached.begin() + static_cast<std::ptrdiff_t>(last) + 1};
+  }
+  path.points = {path.points.begin() + static_cast<std::ptrdiff_t>(first),
+                 path.points.begin() + static_cast<std::ptrdiff_t>(last) + 1};
+  path.start -= first;
+}
+
 /// Calls use(item of the batch, path) for each of its streamlines, with the threads of the device.
 template <class Use>
 void record_batch(const track_inputs& in, const kept_streamlines& kept, const batch& items, int threads,
@@ -64,6 +114,7 @@ void record_batch(const track_inputs& in, const kept_streamlines& kept, const ba
 #pragma omp for schedule(dynamic, 16)
     for (std::uint64_t i = 0; i < items.item_count; ++i) {
       recorder.record(kept.numbers[items.first_item + i], path);
+      keep_inside_image(in.space.grid.size, path);
       use(i, path);
     }
   }
@@ -112,7 +163,14 @@ struct streamline_outputs {
 
   static constexpr step_output<inputs> table[] = {
       {"position", element_type::float32, 3, "mm", "position in the world, RAS+", {.layout = output_layout::points}},
+      {"reached",
+       element_type::int32,
+       1,
+       "1",
+       "label of the other region that the half first reaches at this point; 0: none",
+       {.layout = output_layout::points, .when = has_labels}},
       {"seed", element_type::uint32, 1, "1", "number of the seed, from 0"},
+      {"start", element_type::uint32, 1, "1", "number of the point, from 0, at which the streamline starts"},
       {"length", element_type::float32, 1, "mm", "length of the halves that count"},
       {"first_half", element_type::float32, 1, "mm", "length of the first half; 0 if it does not count"},
       {"second_half", element_type::float32, 1, "mm", "length of the second half; 0 if it does not count"},
@@ -164,7 +222,11 @@ class point_runner final : public batch_runner {
     record_batch(in_, kept_, items, threads_, [&](std::uint64_t i, const track::streamline_path& path) {
       const std::uint64_t item = items.first_item + i;
       write_values(kept_.numbers[item], path, i, out);
-      write_points(path, out.values<"position">() + 3 * (kept_.offsets[item] - kept_.offsets[items.first_item]));
+      const std::uint64_t first = kept_.offsets[item] - kept_.offsets[items.first_item];
+      write_points(path, out.values<"position">() + 3 * first);
+      if (out.values<"reached">() != nullptr)
+        std::transform(path.reached.begin(), path.reached.end(), out.values<"reached">() + first,
+                       [&](std::uint32_t region) { return label_of(region); });
     });
   }
 
@@ -174,16 +236,19 @@ class point_runner final : public batch_runner {
     const std::uint64_t seed = number / in_.plan.per_seed;
     const auto mm = [&](std::int32_t steps) { return static_cast<float>(steps * in_.step_mm); };
     out.put<"seed">(i, seed);
+    out.put<"start">(i, path.start);
     out.put<"length">(i, mm(path.steps[0] + path.steps[1]));
     out.put<"first_half">(i, mm(path.steps[0]));
     out.put<"second_half">(i, mm(path.steps[1]));
     if (in_.labels.empty()) return;
-    const auto label = [&](std::uint32_t region) {
-      return region == 0 ? 0 : static_cast<std::int32_t>(in_.labels[region - 1]);
-    };
-    out.put<"region">(i, label(in_.seeds[seed].region));
-    out.put<"first_region">(i, label(path.regions[0]));
-    out.put<"second_region">(i, label(path.regions[1]));
+    out.put<"region">(i, label_of(in_.seeds[seed].region));
+    out.put<"first_region">(i, label_of(path.regions[0]));
+    out.put<"second_region">(i, label_of(path.regions[1]));
+  }
+
+  /// 0 for no region.
+  std::int32_t label_of(std::uint32_t region) const {
+    return region == 0 ? 0 : static_cast<std::int32_t>(in_.labels[region - 1]);
   }
 
   void write_points(const track::streamline_path& path, float* to) const {

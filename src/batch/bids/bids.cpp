@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <vector>
 
@@ -82,7 +83,8 @@ std::vector<float> connected_pairs(const constant& matrix) {
 void add_numbers(group_table& table, std::size_t row, const std::string& analysis, const std::string& file) {
   const result_reader result(file);
   const auto add = [&](const std::string& name, double value, const std::string& meaning, const std::string& unit) {
-    table.set(row, analysis + "_" + name, fmt::format("{:.5g}", value), {{"Description", meaning}, {"Units", unit}});
+    table.set(row, analysis + "_" + name, std::isnan(value) ? "n/a" : fmt::format("{:.5g}", value),
+              {{"Description", meaning}, {"Units", unit}});
   };
   if (has_status_map(result))
     for (const auto& [output, values] : report::describe_outputs(report::result_draft(result)))

@@ -1,4 +1,5 @@
 """voxherd connect: costs, pathways, connectomes, paths, errors."""
+import csv
 import json
 import os
 import re
@@ -345,6 +346,27 @@ class Connectome(ConnectJobs):
         with h5py.File(out, "r") as file:
             self.assertEqual(json.loads(file.attrs["configuration"])["region-names"],
                              ["L.BSTS", *map(str, range(2, 14)), "Precentral_L"])
+
+    def test_regions_that_the_table_names_and_the_image_lacks_keep_a_row(self):
+        names, out = self.path("names.txt"), self.path("out.h5")
+        with open(names, "w", encoding="utf-8") as file:
+            file.writelines(f"{label}\tBundle {label}\n" for label in (0, *range(1, 15), 17, 20))
+        rc, output = self.launch(out, "--connectome", self.ends, "--region-names", names, ranks=2)
+        self.assertEqual(rc, 0, output)
+        self.assertIn(f"2 of the 16 regions that {names} names have no voxel: 17, 20; their rows and columns are empty", output)
+        self.assertEqual(voxherd("export", out, "--to", "csv", self.path("csv"))[0], 0)
+        with open(self.path("csv/cost.csv"), encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        self.assertEqual(rows[0][1:], [f"Bundle {label}" for label in (*range(1, 15), 17, 20)])
+        self.assertEqual({value for i in (15, 16) for j, value in enumerate(rows[i][1:], 1) if j != i}, {"inf"})
+        plain = self.make("plain.h5", "--connectome", self.ends)
+        self.assertEqual(voxherd("export", plain, "--to", "csv", self.path("plain"))[0], 0)
+        with open(self.path("plain/cost.csv"), encoding="utf-8") as file:
+            self.assertEqual([row[1:15] for row in rows[1:15]], list(csv.reader(file)))
+        # Labels that are chosen: only these.
+        rc, output = self.launch(self.path("chosen.h5"), "--connectome", self.ends, "--labels", "2,5,17", "--region-names", names)
+        self.assertEqual(rc, 0, output)
+        self.assertIn("1 of the 3 regions that", output)
 
     def test_a_name_of_several_regions_is_a_warning(self):
         names = self.path("names.txt")

@@ -7,6 +7,7 @@ import numpy as np
 from crafted_inputs import BAD_DATA, USAGE
 from toy_jobs import voxherd
 from track_test import SIZE, TrackJobs, maps
+from trx_groups import read_groups
 
 
 class Statistics(TrackJobs):
@@ -66,18 +67,62 @@ class Statistics(TrackJobs):
         out = self.make("out.h5", "--samples", self.samples(), "--connectome", labels, "--samples-per-seed", 20, "--paths", kept)
         folder = self.export(kept, "--statistics-of", self.image)
         rows = self.table(folder, "paths.csv")
-        self.assertEqual({(row["from"], row["to"]) for row in rows}, {("1", "3"), ("2", "1"), ("2", "3"), ("3", "1")})
+        # Each region that a half reaches, not only the last one.
+        self.assertEqual({(row["from"], row["to"]) for row in rows},
+                         {("1", "2"), ("1", "3"), ("2", "1"), ("2", "3"), ("3", "1"), ("3", "2")})
         with open(os.path.join(folder, "mean_ramp.csv")) as file:
             text = list(csv.reader(file))
         self.assertEqual([text[0][1:], [row[0] for row in text[1:]]], [["1", "2", "3"]] * 2)
         found = np.array([[float(value) for value in row[1:]] for row in text[1:]])
         # From voxel 10 to the mask's end at 1 or 22, and from 5 and 15 to the other end.
-        np.testing.assert_array_equal(np.isnan(found), [[1, 1, 0], [0, 1, 0], [0, 1, 1]])
+        np.testing.assert_array_equal(np.isnan(found), np.eye(3))
+        self.assertNotIn("-nan", str(text))
         np.testing.assert_allclose([found[1, 0], found[1, 2]], [(10 + 1) / 2, (10 + 22) / 2], atol=.5)
-        np.testing.assert_allclose([found[0, 2], found[2, 0]], [(5 + 22) / 2, (15 + 1) / 2], atol=.5)
+        np.testing.assert_allclose([found[0, 1:], found[2, :2]], [[(5 + 22) / 2] * 2, [(15 + 1) / 2] * 2], atol=.5)
         # The connectome's own file: its matrices, and the density as a tract.
         names = os.listdir(self.export(out, "--statistics-of", self.image, out="connectome"))
         self.assertEqual(sorted(names), ["count.csv", "nodes.tsv", "tracts.csv"])
+
+    def test_means_and_groups_are_over_the_streamlines_that_the_matrix_counts(self):
+        chance = np.random.default_rng(4)
+        parts = np.zeros(SIZE)
+        parts[1:-1, 1:-1, 1:-1] = chance.integers(0, 6, tuple(np.array(SIZE) - 2))
+        kept = self.path("kept.h5")
+        out = self.make("out.h5", "--samples", self.samples(spread=.3), "--connectome", self.write("parts.nii", parts), "--samples-per-seed", 3,
+                        "--seed-radius", 1, "--paths", kept, "--max-paths", 10**6)
+        with open(os.path.join(self.export(out, out="counts"), "count.csv")) as file:
+            count = np.array([[int(value) for value in row] for row in csv.reader(file)])
+        rows = self.table(self.export(kept, "--statistics-of", self.image), "paths.csv")
+        found = np.zeros_like(count)
+        for row in rows:
+            found[int(row["from"]) - 1, int(row["to"]) - 1] += 1
+        self.assertGreater(count.sum(), 3000)
+        np.testing.assert_array_equal(found, count)
+        self.assertEqual(voxherd("export", kept, "--to", "trx", self.path("kept.trx"))[0], 0)
+        groups = {name: len(fibres) for name, (fibres, _) in read_groups(self.path("kept.trx")).items()}
+        self.assertEqual(groups, {f"{i + 1}-{j + 1}": count[i, j] + count[j, i] for i in range(5) for j in range(i + 1, 5)})
+
+    def test_regions_that_a_table_names_and_the_image_lacks_are_rows_of_zeros(self):
+        labels = self.mask("labels", np.s_[5, 3, 3], np.s_[10, 3, 3], np.s_[15, 3, 3])
+        names, kept = self.path("names.txt"), self.path("kept.h5")
+        with open(names, "w", encoding="utf-8") as file:
+            file.write("0 Unknown\n1 a\n2 b\n3 c\n4 d\n9 e\n")
+        options = ("--samples", self.samples(), "--connectome", labels, "--samples-per-seed", 5)
+        out = self.make("out.h5", *options, "--region-names", names, "--paths", kept)
+        plain = self.make("plain.h5", *options)
+
+        def matrix(result, name, *more):
+            with open(os.path.join(self.export(result, *more, out=name), f"{name}.csv")) as file:
+                return list(csv.reader(file))
+
+        rows, fewer = matrix(out, "count"), matrix(plain, "count")
+        self.assertEqual([rows[0], [row[0] for row in rows]], [["", "a", "b", "c", "d", "e"]] * 2)
+        self.assertEqual([row[1:4] for row in rows[1:4]], fewer)
+        self.assertEqual({value for row in rows[4:] for value in row[1:]} | {value for row in rows[1:] for value in row[4:]}, {"0"})
+        self.assertEqual([row[0] for row in matrix(kept, "mean_ramp", "--statistics-of", self.image)], ["", "a", "b", "c", "d", "e"])
+        rc, output = self.launch(self.path("warned.h5"), *options, "--region-names", names)
+        self.assertEqual(rc, 0, output)
+        self.assertIn("2 of the 5 regions", output)
 
     def test_mistakes_are_named(self):
         out = self.make("out.h5", "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 3, 3]), "--samples-per-seed", 5)

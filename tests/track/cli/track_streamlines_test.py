@@ -5,7 +5,7 @@ import unittest
 import numpy as np
 from crafted_inputs import USAGE
 from toy_jobs import digest, h5py, voxherd
-from track_test import TrackJobs, constants
+from track_test import SIZE, TrackJobs, constants
 from trx_groups import read_groups
 
 
@@ -36,6 +36,7 @@ class Streamlines(TrackJobs):
             self.assertEqual(length, halves.sum())
             self.assertAlmostEqual(length, .5 * (len(line) - 1))
             self.assertAlmostEqual(line[int(round(halves[0] / .5)), 0], 20, places=3)  # the seed
+        np.testing.assert_array_equal(values["start"], np.round(values["halves"][:, 0] / .5))
         # Halves end with a point outside the mask, which ends at 1 and 45 mm, or near its last centre (2, 44): voxels are drawn there.
         ends = np.sort([line[[0, -1], 0] for line in lines])
         self.assertTrue(((ends > [.4, 43.9]) & (ends < [2.1, 45.6])).all(), ends)
@@ -55,7 +56,14 @@ class Streamlines(TrackJobs):
         self.assertEqual(voxherd("export", self.path("kept.h5"), "--to", "trx", self.path("kept.trx"))[0], 0)
         groups = read_groups(self.path("kept.trx"))
         self.assertEqual({name: fibres.tolist() for name, (fibres, _) in groups.items()},
-                         {"1-2": list(range(6, 12)), "1-3": [*range(6), *range(12, 18)], "2-3": list(range(6, 12))})
+                         {"1-2": list(range(12)), "1-3": [*range(6), *range(12, 18)], "2-3": list(range(6, 18))})
+        with h5py.File(self.path("kept.h5"), "r") as file:
+            reached, offset = file["points/reached"][()], file["points/offset"][()]
+        for i, line in enumerate(lines):
+            own = reached[offset[i]:offset[i + 1]]
+            for point in np.flatnonzero(own):
+                self.assertEqual(int(np.floor(line[point, 0] / 2 + .5)), {1: 5, 2: 10, 3: 15}[own[point]])
+            self.assertEqual(sorted(own[own != 0]), sorted({1, 2, 3} - {values["region"][i]}))
         for fibres, means in groups.values():
             self.assertEqual(set(means), {"length", "first_half", "second_half"})
             np.testing.assert_allclose(means["length"], [values["length"][fibres].mean()], rtol=1e-6)
@@ -108,6 +116,40 @@ class Streamlines(TrackJobs):
             np.testing.assert_allclose(np.abs(np.diff(line[:, 0])), .5, atol=1e-3)
             self.assertLess(np.abs(line[:, 2] - 6).max(), 1.1)
             self.assertEqual({round(float(x), 1) for x in line[[0, -1], 0] % .5} - {0, .5}, set())
+
+    def assert_inside(self, lines, low, high):
+        points = np.concatenate(lines)
+        self.assertTrue(((points > low) & (points < high)).all(), (points.min(0), points.max(0)))
+
+    def test_points_outside_the_image_are_left_out_and_counts_stay(self):
+        # A mask up to the sides of the image: halves end with a point outside.
+        full = self.samples("full", spread=.2)
+        self.write("full/nodif_brain_mask.nii", np.ones(SIZE))
+        seeds = self.mask("seeds", np.s_[::6, :, :])
+        out = self.make("out.h5", "--samples", full, "--seed-image", seeds, "--samples-per-seed", 4, "--seed-radius", .9, "--paths",
+                        self.path("kept.h5"), "--max-paths", 10**6)
+        values, lines = read(self.path("kept.h5"))
+        self.assertEqual(len(lines), constants(out, "streamlines")["waytotal"][0])
+        self.assert_inside(lines, -1, 2 * np.array(SIZE) - 1)
+        shorter = .5 * (np.array([len(line) for line in lines]) - 1) < values["length"] - .1
+        self.assertGreater(shorter.sum(), .5 * len(lines))
+        with h5py.File(out, "r") as file:
+            density = np.asarray(file["maps/density"]).transpose(2, 1, 0)
+        found = np.zeros_like(density)
+        for line in lines:
+            for voxel in set(map(tuple, np.floor(line / 2 + .5).astype(int))):
+                found[voxel] += 1
+        self.assertLess(np.abs(found.astype(float) - density).sum(), .01 * density.sum())
+
+    def test_streamlines_end_at_the_border_of_a_smaller_seedref(self):
+        small = self.write("small.nii", np.ones((8, 8, 8)), sform=[[2, 0, 0, 14], [0, 2, 0, 0], [0, 0, 2, 0]])
+        self.make("out.h5", "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 3:6, 3]), "--samples-per-seed",
+                  4, "--seedref", small, "--paths", self.path("kept.h5"), "--max-paths", 100)
+        _, lines = read(self.path("kept.h5"))
+        self.assertEqual(len(lines), 12)
+        self.assert_inside(lines, (13, -1, -1), (29, 15, 15))
+        ends = np.sort([line[[0, -1], 0] for line in lines])
+        np.testing.assert_allclose(ends, np.tile([13.25, 28.75], (12, 1)), atol=.26)
 
     def test_no_accepted_streamline_gives_an_empty_file(self):
         self.make("out.h5", "--samples", self.samples(), "--seed-image", self.mask("seeds", np.s_[10, 3, 3]), "--samples-per-seed", 3,
