@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <string_view>
 
@@ -158,6 +159,12 @@ std::vector<std::string> with_units_joined(const std::vector<std::string>& names
   return joined;
 }
 
+bool is_number(const std::string& name) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(name.data(), name.data() + name.size(), value);
+  return code == std::errc{} && end == name.data() + name.size();
+}
+
 std::string quoted_names(const std::vector<std::string>& names) {
   std::vector<std::string> quoted;
   for (const std::string& name : names) quoted.push_back('"' + printable(name) + '"');
@@ -172,7 +179,11 @@ class named_columns {
     if (names_.size() + 1 == t.columns && !names_.empty() && !names_.front().empty())
       names_.insert(names_.begin(), "");  // the names of R and of pandas' to_string() leave out the index
     for (const std::string& name : names_) columns_.push_back(parse_name(name));
-    if (names_.size() == t.columns || names_.empty()) return;
+    if (names_.empty()) return;
+    if (std::any_of(names_.begin(), names_.end(), is_number))
+      refuse_data(fmt::format("{}: found \"{}\", expected a number, or a name for each column", t.name,
+                              printable(*std::find_if_not(names_.begin(), names_.end(), is_number))));
+    if (names_.size() == t.columns) return;
     const bool any_known = std::any_of(columns_.begin(), columns_.end(), [](const parsed_name& column) {
       return column.role == column_role::time || column.role == column_role::arterial ||
              column.role == column_role::portal;

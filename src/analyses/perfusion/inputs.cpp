@@ -52,11 +52,14 @@ std::vector<std::uint64_t> read_region(const std::string& path, const nifti_head
 }
 
 /// The labels of a segmentation; the value of a mask, usually 1. Empty for a mask of fractions.
-std::set<std::int32_t> list_voi_labels(const std::vector<float>& values) {
+std::set<std::int32_t> list_voi_labels(const std::string& name, const std::vector<float>& values) {
   std::set<std::int32_t> labels;
   for (const float value : values) {
     if (!(value > 0) || !std::isfinite(value)) continue;
-    if (value != std::floor(value) || value > static_cast<float>(largest_label)) return {};
+    if (value != std::floor(value)) return {};
+    if (value > static_cast<float>(largest_float_label))
+      refuse_data(fmt::format("{}: has the value {}, expected a mask, or labels up to {}", name, value,
+                              largest_float_label));
     labels.insert(static_cast<std::int32_t>(value));
   }
   return labels;
@@ -74,7 +77,7 @@ std::vector<std::uint64_t> read_voi(const inflow_files& files, const char* input
   const std::vector<float> values = read_mask_values(files.voi, image);
   std::vector<std::uint64_t> voxels = voxels_above_0(files.voi, values);
   check_position(files.voi, image);
-  const std::set<std::int32_t> found = list_voi_labels(values);
+  const std::set<std::int32_t> found = list_voi_labels(printable(files.voi), values);
   if (files.labels.empty()) {
     if (found.size() > 1)
       refuse_data(fmt::format("{}: has {} labels ({}), expected a mask of one vessel; --{}-labels chooses",

@@ -90,7 +90,7 @@ TEST(OptionTables, OfPerfusionWorkInBothDirections) {
   expect_both_directions(
       "perfusion", perfusion_options(), "--dynamic d.nii --out o.h5",
       {vois, "--spacing 2 --curves c.csv --solver simplex --bounded yes --bounds ka=0:8",
-       vois + "--delays two-stage --delay-window 2",
+       vois + "--delays two-stage --delay-window 2", vois + "--arterial-labels 1 --portal-labels 2,5-7",
        vois +
            "--signal spgr --tr 4 --flip-angle 20 --relaxivity 3.4 --t1 0.6 --t1-blood 1.4 --arterial-baseline portal",
        vois + "--signal linear --relaxivity 4 --vfa v.nii --vfa-flip-angles 2,10,20 --vfa-tr 5 --baseline 0,6",
