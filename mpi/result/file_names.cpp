@@ -79,6 +79,11 @@ short_name::short_name(const std::string& path) : name_(path) {
   if (path.size() <= max_mpi_name) return;
   const std::filesystem::path full(path);
   const std::string folder = full.has_parent_path() ? full.parent_path().string() : ".";
+  if (access("/proc/self/fd", F_OK) != 0)
+    throw failure(exit_status::disk,
+                  fmt::format("{}: the name has {} characters, expected at most {} where /proc is not "
+                              "mounted; change to the folder and give the file's name",
+                              path, path.size(), max_mpi_name));
   folder_ = open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (folder_ < 0) throw failure(exit_status::disk, fmt::format("{}: {}", path, std::strerror(errno)));
   name_ = fmt::format("/proc/self/fd/{}/{}", folder_, full.filename().string());
@@ -143,11 +148,30 @@ void reserve_file(const std::string& path) {
                 fmt::format("{}: {} needed: {}", path, readable_bytes(static_cast<double>(bytes)), std::strerror(why)));
 }
 
+namespace {
+
+/// 0, or the error of a file or folder whose bytes may not be on the disk. Some file systems cannot flush a single
+/// file; they refuse with one of several errors.
+int flush_to_disk(int file) {
+  if (fsync(file) == 0) return 0;
+  for (const int unsupported : {EINVAL, ENOTSUP, EOPNOTSUPP, ENOSYS})
+    if (errno == unsupported) return 0;
+  return errno;
+}
+
+}  // namespace
+
 void sync_file(const std::string& path) {
   const disk_file file(path, disk_file::access::write);
-  // EINVAL: a file system that cannot flush a single file.
-  if (fsync(file.number()) == 0 || errno == EINVAL) return;
-  throw failure(exit_status::disk, fmt::format("flushing {}: {}", path, std::strerror(errno)));
+  if (const int error = flush_to_disk(file.number()); error != 0)
+    throw failure(exit_status::disk, fmt::format("flushing {}: {}", path, std::strerror(error)));
+}
+
+void sync_folder(const std::string& path) {
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  (void)flush_to_disk(folder);
+  close(folder);
 }
 
 void check_writable(const std::string& path) { (void)disk_file(path, disk_file::access::write); }

@@ -68,8 +68,11 @@ class disk_file {
 /// later. Throws failure (disk) with the system's reason.
 void reserve_file(const std::string& path);
 
-/// Waits until this machine's changes to the file are on disk. Throws failure (disk).
+/// Waits until this machine's changes to the file are on disk, if the file system can do that. Throws failure (disk).
 void sync_file(const std::string& path);
+
+/// The same for the names in a folder. Ignores errors: the files themselves are complete.
+void sync_folder(const std::string& path);
 
 /// Throws failure (disk) if this process cannot open the file for writing.
 void check_writable(const std::string& path);

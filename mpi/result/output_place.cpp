@@ -227,11 +227,7 @@ void give_final_name(const std::string& out, existing_file existing) {
   }
   if (error != 0)
     throw failure(exit_status::disk, fmt::format("renaming {} to {}: {}", part, out, std::strerror(error)));
-  const int folder = open(parent_folder(out).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    fsync(folder);
-    close(folder);
-  }
+  sync_folder(parent_folder(out));
 }
 
 }  // namespace voxherd

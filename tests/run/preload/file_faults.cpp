@@ -1,7 +1,7 @@
 // Loaded before the C library (LD_PRELOAD): reads or writes of chosen files fail as on a broken or full disk.
 //
 // VOXHERD_FAULT_FILE   part of the path of the files that fail
-// VOXHERD_FAULT_CALLS  "write" (also truncating, reserving and syncing) or "read"; write if it is not set
+// VOXHERD_FAULT_CALLS  "write" (also truncating, reserving and syncing), "sync" or "read"; write if it is not set
 // VOXHERD_FAULT_BEGIN  calls succeed until this file exists; they may fail from the start if it is not set
 // VOXHERD_FAULT_AFTER  number of calls that still succeed after that; 0 if it is not set
 // VOXHERD_FAULT_COUNT  number of calls that then fail; all if it is not set
@@ -22,7 +22,7 @@
 
 namespace {
 
-enum class kind { read, write };
+enum class kind { read, write, sync };
 
 std::atomic<long> calls{0};
 
@@ -41,7 +41,9 @@ bool is_chosen_file(int file) {
 }
 
 bool is_chosen_kind(kind k) {
-  return std::strcmp(variable("VOXHERD_FAULT_CALLS", "write"), k == kind::read ? "read" : "write") == 0;
+  const char* const chosen = variable("VOXHERD_FAULT_CALLS", "write");
+  if (k == kind::sync && std::strcmp(chosen, "sync") == 0) return true;
+  return std::strcmp(chosen, k == kind::read ? "read" : "write") == 0;
 }
 
 bool has_begun() {
@@ -137,7 +139,7 @@ int posix_fallocate(int file, off_t from, off_t size) {
 int posix_fallocate64(int file, off64_t from, off64_t size) {
   return error_or_call<int(int, off64_t, off64_t)>("posix_fallocate64", file, from, size);
 }
-int fsync(int file) { return fail_or_call<int(int)>("fsync", kind::write, file); }
-int fdatasync(int file) { return fail_or_call<int(int)>("fdatasync", kind::write, file); }
+int fsync(int file) { return fail_or_call<int(int)>("fsync", kind::sync, file); }
+int fdatasync(int file) { return fail_or_call<int(int)>("fdatasync", kind::sync, file); }
 
 }  // extern "C"
