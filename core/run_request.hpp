@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/control_groups.hpp"
 #include "core/device_choice.hpp"
 #include "core/failure.hpp"
 #include "core/plan.hpp"
@@ -71,13 +72,18 @@ struct run_request {
   bool dry_run = false;
   bool quiet = false;
   bool verbose = false;
-  double stall_minutes = 0;                ///< 0: wait for every batch, however long it takes
-  std::string json, trace;                 ///< files; "" for none
-  double host_memory_gb = 2.5;             ///< per node, for compressed images
-  std::string command_line = "";           ///< for provenance
-  const run_listener* listener = nullptr;  ///< listener of a command that runs this one; null for none
+  double stall_minutes = 0;  ///< 0: wait for every batch, however long it takes
+  std::string json, trace;   ///< files; "" for none
+  static constexpr double standard_host_memory_gb = 2.5;
+  double host_memory_gb = standard_host_memory_gb;  ///< per node, for compressed images
+  std::string command_line = "";                    ///< for provenance
+  const run_listener* listener = nullptr;           ///< listener of a command that runs this one; null for none
 
-  std::uint64_t host_memory_bytes() const { return static_cast<std::uint64_t>(host_memory_gb * 1e9); }
+  /// The default is less where a control group allows little memory.
+  std::uint64_t host_memory_bytes() const {
+    const auto bytes = static_cast<std::uint64_t>(host_memory_gb * 1e9);
+    return host_memory_gb == standard_host_memory_gb ? memory_within_group(bytes) : bytes;
+  }
 };
 
 }  // namespace voxherd

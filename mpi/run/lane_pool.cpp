@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/clock.hpp"
+#include "core/threads.hpp"
 #include "mpi/result/rows.hpp"
 
 namespace voxherd {
@@ -62,18 +63,24 @@ work_slot make_slot(analysis& a, const device_hooks& device, batch_room most,
 }
 
 lane_pool::lane_pool(analysis& a, const device_hooks& device) {
-  for (int lane = 0; lane < std::max(1, a.lanes()); ++lane) {
-    threads_.emplace_back([this, &a, &device, lane] { drive(a, device, lane); });
+  try {
+    for (int lane = 0; lane < std::max(1, a.lanes()); ++lane)
+      threads_.push_back(start_thread("computes", [this, &a, &device, lane] { drive(a, device, lane); }));
+  } catch (...) {
+    end_threads();
+    throw;
   }
 }
 
-lane_pool::~lane_pool() {
+lane_pool::~lane_pool() { end_threads(); }
+
+void lane_pool::end_threads() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
   submitted_.notify_all();
-  for (std::thread& t : threads_) t.join();
+  threads_.clear();
 }
 
 void lane_pool::submit(work_slot* loaded) {

@@ -88,6 +88,7 @@ class lane_pool {
  private:
   void drive(analysis& a, const device_hooks& device, int lane);
   void compute(piecewise_runner& runner, work_slot& slot);
+  void end_threads();
 
   mutable std::mutex mutex_;
   std::condition_variable submitted_, changed_;
@@ -97,7 +98,7 @@ class lane_pool {
   int running_ = 0;
   double busy_seconds_ = 0;
   std::chrono::steady_clock::time_point busy_since_;
-  std::vector<std::thread> threads_;
+  std::vector<std::jthread> threads_;  ///< join when they are removed
 };
 
 }  // namespace voxherd

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/text.hpp"
+#include "core/threads.hpp"
 #include "mpi/comm/stop_wait.hpp"
 #include "mpi/result/output_place.hpp"
 
@@ -115,7 +116,7 @@ std::jthread write_back(const std::string& path) {
   constexpr double seconds_between = 0.2;
   const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return {};
-  return std::jthread([file](const std::stop_token& stop) {
+  return start_thread("writes results back", [file](const std::stop_token& stop) {
     // Starts writing the changed pages and returns; waits only while the disk's queue is full.
     do (void)sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);
     while (!stopped_within(stop, seconds_between));

@@ -1,7 +1,6 @@
 #include "src/export/export_plan.hpp"
 
 #include <fmt/core.h>
-#include <sched.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -11,9 +10,11 @@
 #include <memory>
 #include <thread>
 
+#include "core/control_groups.hpp"
 #include "core/failure.hpp"
 #include "core/program_build.hpp"
 #include "core/text.hpp"
+#include "core/threads.hpp"
 #include "mpi/result/named_output.hpp"
 #include "mpi/result/result_identity.hpp"
 #include "mpi/run/progress.hpp"
@@ -37,11 +38,9 @@ class image_writers {
       : result_(result), images_(images), folder_(folder), progress_(shown) {}
 
   void run(int threads) {
-    {
-      std::vector<std::jthread> others;
-      for (int t = 1; t < threads; ++t) others.emplace_back([this] { work(); });
-      work();
-    }
+    auto others = start_helpers(static_cast<std::size_t>(threads - 1), [this] { work(); });
+    work();
+    for (auto& other : others) other.get();
     if (error_) std::rethrow_exception(error_);
   }
 
@@ -266,10 +265,7 @@ int export_threads(const session& s, long long asked) {
   if (asked < 0 || asked > max_threads)
     throw failure(exit_status::usage, fmt::format("--threads {}: expected 0 to {}", asked, max_threads));
   if (asked > 0) return static_cast<int>(asked);
-  cpu_set_t own;
-  CPU_ZERO(&own);
-  const int cores = sched_getaffinity(0, sizeof own, &own) == 0 ? CPU_COUNT(&own) : 1;
-  return std::clamp(cores / s.node_size(), 1, max_by_default);
+  return std::clamp(usable_cores() / s.node_size(), 1, max_by_default);
 }
 
 std::size_t chunk_bytes_for(int threads) { return (std::size_t{1} << 30) / static_cast<std::size_t>(threads); }

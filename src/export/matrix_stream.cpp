@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/threads.hpp"
 #include "src/export/matrix_models.hpp"
 
 namespace voxherd {
@@ -58,7 +59,7 @@ class entry_reader {
     std::uint64_t end = first;
     do ++end, ++at;
     while (at < rows.size() && rows[at] == end && offsets[end + 1] - offsets[first] <= max_entries);
-    return std::async(std::launch::async, [this, first, end] { return read_piece(first, end); });
+    return start_task("reads a matrix", [this, first, end] { return read_piece(first, end); });
   }
 
   entry_piece read_piece(std::uint64_t first, std::uint64_t end) const {

@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "core/failure.hpp"
+#include "core/threads.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/noted_inputs.hpp"
 
@@ -93,7 +94,7 @@ std::future<nlohmann::json> fingerprint_later(const std::vector<std::string>& pa
   std::map<std::string, file_state> states;
   for (const std::string& path : paths)
     if (const auto state = find_file_state(path)) states.emplace(path, *state);
-  return std::async(std::launch::async, [paths, states] {
+  return start_task("reads inputs for their checksum", [paths, states] {
     return join_fingerprints(paths, [&](const std::string& path) {
       nlohmann::json found = find_fingerprint(path);
       const auto before = states.find(path);

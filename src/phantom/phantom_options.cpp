@@ -2,10 +2,11 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-#include <omp.h>
 #include <algorithm>
 #include <filesystem>
 
+#include "core/control_groups.hpp"
+#include "core/threads.hpp"
 #include "src/phantom/dwi_phantom.hpp"
 #include "src/phantom/liver_phantom.hpp"
 
@@ -192,7 +193,8 @@ void refuse(const char* option, const std::string& found, const std::string& exp
 }
 
 int threads(const session& s, const phantom_request& request) {
-  return request.threads > 0 ? request.threads : std::max(1, omp_get_num_procs() / s.node_size());
+  return std::min(request.threads > 0 ? request.threads : std::max(1, usable_cores() / s.node_size()),
+                  max_team_threads());
 }
 
 void clear_folder(const phantom_request& request, std::initializer_list<const char*> series,

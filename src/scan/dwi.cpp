@@ -8,6 +8,7 @@
 #include <future>
 #include <utility>
 
+#include "core/threads.hpp"
 #include "mpi/run/staged_input.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
@@ -111,7 +112,7 @@ struct dwi_series::state {
   /// so that the check at the end of the run finds a file that was replaced in between.
   void check() {
     image = read_nifti_header(dwi_path);
-    auto series = std::async(std::launch::async, [this] { return fingerprint(dwi_path); });
+    auto series = start_task("reads the series for its checksum", [this] { return fingerprint(dwi_path); });
     log_warnings(image);
     if (image.volumes < 2) {
       throw failure(exit_status::bad_data, fmt::format("{}: dim[4] is {}, expected a series of at least 2 volumes",

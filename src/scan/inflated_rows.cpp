@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/failure.hpp"
+#include "core/threads.hpp"
 #include "mpi/comm/node_memory.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/node_resources.hpp"
@@ -68,7 +69,7 @@ class inflated_rows : public voxel_rows {
     stop_ = false;
     ++begun_;
     latest() = {first, last, false};
-    if (inflates_) inflating_ = std::async(std::launch::async, [this] { inflate(); });
+    if (inflates_) inflating_ = start_task("decompresses an image", [this] { inflate(); });
   }
 
   bool is_ready() override {
@@ -116,7 +117,8 @@ class inflated_rows : public voxel_rows {
     // The node's other ranks sleep, allocate their buffers, or compute the previous stage, for which GPU ranks do not
     // need their cores.
     cores_.use_all();
-    const std::size_t threads = std::min(max_threads, static_cast<std::size_t>(cores_.count()));
+    const std::size_t threads =
+        std::min(max_threads, static_cast<std::size_t>(std::min(cores_.count(), max_team_threads())));
     const std::size_t files_at_once = std::min({max_files_at_once, files_.size(), threads});
     inflating_threads how;
     how.parallel.threads = static_cast<unsigned>(threads / files_at_once);
@@ -136,8 +138,7 @@ class inflated_rows : public voxel_rows {
         throw;
       }
     };
-    std::vector<std::future<void>> helpers;
-    for (std::size_t i = 1; i < files_at_once; ++i) helpers.push_back(std::async(std::launch::async, work));
+    auto helpers = start_helpers(files_at_once - 1, work);
     work();
     for (auto& helper : helpers) helper.get();
     seconds_ = std::chrono::duration<double>(steady::now() - start).count();

@@ -1,15 +1,15 @@
 #include "src/scan/node_resources.hpp"
 
 #include <sched.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
-#include <charconv>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <vector>
 
+#include "core/control_groups.hpp"
 #include "mpi/run/staged_input.hpp"
 #include "src/scan/row_inflater.hpp"
 #include "src/scan/voxel_rows.hpp"
@@ -25,7 +25,7 @@ node_cores::node_cores(const session& s) {
   for (const cpu_set_t& set : s.node_all_gather(own)) CPU_OR(&cores_, &cores_, &set);
 }
 
-int node_cores::count() const { return std::max(1, CPU_COUNT(&cores_)); }
+int node_cores::count() const { return within_quota(std::max(1, CPU_COUNT(&cores_))); }
 
 void node_cores::use_all() const { (void)sched_setaffinity(0, sizeof cores_, &cores_); }
 
@@ -46,33 +46,21 @@ std::uint64_t memory_line(const std::string& table, const std::string& name) {
   return kibibytes * 1024;
 }
 
-/// The smallest memory limit of this process's control group (version 2) and those above it; 0 for none.
-std::uint64_t group_limit() {
-  const std::string groups = content("/proc/self/cgroup");
-  const std::size_t at = groups.find("0::");
-  if (at == std::string::npos) return 0;
-  std::filesystem::path group = groups.substr(at + 3, groups.find('\n', at) - at - 3);
-  std::uint64_t smallest = 0;
-  for (; group.has_relative_path(); group = group.parent_path()) {
-    const std::uint64_t limit = memory_limit(content("/sys/fs/cgroup" + group.string() + "/memory.max"));
-    if (limit > 0 && (smallest == 0 || limit < smallest)) smallest = limit;
-  }
-  return smallest;
-}
-
 constexpr double turned_bytes = 3 * 64;  // per voxel and file, during the transpose to rows (row_inflater)
 
 }  // namespace
 
-std::uint64_t memory_limit(const std::string& text) {
-  std::uint64_t bytes = 0;
-  std::from_chars(text.data(), text.data() + text.size(), bytes);
-  return bytes;
-}
-
-main_memory read_main_memory() {
-  const std::string table = content("/proc/meminfo");
-  return {memory_line(table, "MemTotal"), memory_line(table, "MemAvailable"), group_limit()};
+main_memory read_main_memory(const std::string& root) {
+  const std::string table = content(root + "/proc/meminfo");
+  main_memory memory{memory_line(table, "MemTotal"), memory_line(table, "MemAvailable"),
+                     read_control_groups(root).memory_bytes};
+  // Without /proc. What the disk cache could give up is not known then.
+  struct sysinfo known {};
+  if (memory.total == 0 && sysinfo(&known) == 0) {
+    memory.total = std::uint64_t{known.totalram} * known.mem_unit;
+    memory.available = (std::uint64_t{known.freeram} + known.bufferram) * known.mem_unit;
+  }
+  return memory;
 }
 
 std::uint64_t items_within(std::uint64_t bytes, const std::vector<std::vector<nifti_header>>& series,

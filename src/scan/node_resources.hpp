@@ -10,12 +10,12 @@
 
 namespace voxherd {
 
-/// All cores that the ranks of a node may run on. One rank may use them while the others of its node sleep.
+/// The cores that the ranks of a node may run on. One rank may use them while the others of its node sleep.
 class node_cores {
  public:
   /// Collective over the ranks of a node.
   explicit node_cores(const session& s);
-  int count() const;
+  int count() const;  ///< at most those whose time the control groups allow
   /// Lets the calling thread and the threads that it starts run on all of these cores. Has no effect if the system
   /// forbids it.
   void use_all() const;
@@ -32,10 +32,8 @@ struct main_memory {
   /// What this process may still take.
   std::uint64_t usable() const { return job_limit > 0 && job_limit < available ? job_limit : available; }
 };
-main_memory read_main_memory();
-
-/// The memory limit of a control group, as its file memory.max says: bytes, or "max". 0 for none.
-std::uint64_t memory_limit(const std::string& text);
+/// `root`: a folder with other /proc and /sys, for tests.
+main_memory read_main_memory(const std::string& root = "");
 
 /// Maximum number of files inflated at the same time; each needs two or three times 64 bytes per voxel.
 constexpr std::size_t max_files_at_once = 8;

@@ -6,6 +6,7 @@
 #include <future>
 #include <optional>
 
+#include "core/threads.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/transpose.hpp"
 
@@ -161,7 +162,7 @@ void row_collector::pick(std::uint64_t first_voxel, std::uint64_t count, const s
 
 void row_collector::turn(std::uint64_t index) {
   for (unsigned part = 0; part < turners_; ++part) {
-    auto turning = std::async(std::launch::async, [this, index, part] { turn_part(index, part); });
+    auto turning = start_task("arranges decompressed voxels", [this, index, part] { turn_part(index, part); });
     const std::lock_guard lock(mutex_);
     turning_.push_back(std::move(turning));
   }
@@ -287,8 +288,9 @@ bytes_after_image inflate_file(const nifti_header& header, const std::vector<vol
     if (stop) return {};
     if (turning.valid()) turning.get();
     std::byte* rows = memory + place.offset + k0 * place.value_bytes;
-    turning =
-        std::async(std::launch::async, transposer, now.data(), column_bytes, voxels, count, rows, place.row_bytes);
+    turning = start_task("arranges decompressed voxels", [=, &place, columns = now.data()] {
+      transposer(columns, column_bytes, voxels, count, rows, place.row_bytes);
+    });
   }
   const bytes_after_image after = picked.check_end();
   turning.get();

@@ -24,6 +24,7 @@
 #include <thread>
 
 #include "core/failure.hpp"
+#include "core/threads.hpp"
 
 namespace voxherd::view {
 
@@ -176,7 +177,7 @@ struct http_server::state {
   net::io_context io{1};
   tcp::acceptor acceptor{io};
   net::signal_set signals{io, SIGINT, SIGTERM};
-  std::thread thread;
+  std::jthread thread;
 };
 
 http_server::http_server(std::uint16_t port, std::string token, handler handle, std::function<void()> stop)
@@ -195,7 +196,7 @@ http_server::http_server(std::uint16_t port, std::string token, handler handle, 
     if (!e) state_->on_stop();
   });
   net::co_spawn(state_->io, state_->accept(), net::detached);
-  state_->thread = std::thread([this] { state_->io.run(); });
+  state_->thread = start_thread("answers the browser", [this] { state_->io.run(); });
 }
 
 http_server::~http_server() { stop(); }

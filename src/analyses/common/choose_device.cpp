@@ -17,9 +17,10 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 
+#include "core/control_groups.hpp"
 #include "core/device_choice.hpp"
+#include "core/threads.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/analyses/common/openmp_team.hpp"
 
@@ -102,12 +103,12 @@ class gpu_waker {
  public:
   void find_gpus() {
     if (finding_.valid()) return;
-    finding_ = std::async(std::launch::async, [] { attempt([] { visible_gpus(); }); });
+    finding_ = start_task("starts the GPU", [] { attempt([] { visible_gpus(); }); });
   }
   void open(const device& d) {
     if (opening_.valid() && opened_ == d.cuda_ordinal) return;
     opened_ = d.cuda_ordinal;
-    opening_ = std::async(std::launch::async, [d, finding = finding_] {
+    opening_ = start_task("starts the GPU", [d, finding = finding_] {
       if (finding.valid()) finding.wait();
       attempt([&] { free_device_bytes(d); });
     });
@@ -214,8 +215,7 @@ struct core_share {
 core_share share_cores(const session& s, bool drives_gpu = false) {
   cpu_set_t own;
   CPU_ZERO(&own);
-  if (sched_getaffinity(0, sizeof own, &own) != 0)
-    return {std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / s.node_size())};
+  if (sched_getaffinity(0, sizeof own, &own) != 0) return {std::max(1, usable_cores() / s.node_size()), 0};
   const std::vector<cpu_set_t> of_node = s.node_all_gather(own);
   const std::vector<int> drivers = s.node_all_gather(drives_gpu ? 1 : 0);
   cpu_set_t all_of_node;
@@ -227,16 +227,20 @@ core_share share_cores(const session& s, bool drives_gpu = false) {
     taken += shares && drivers[r] != 0 ? cores_of_gpu_rank : 0;
     CPU_OR(&all_of_node, &all_of_node, &of_node[r]);
   }
-  return {std::max(1, (CPU_COUNT(&own) - taken) / std::max(1, sharers)), CPU_COUNT(&all_of_node)};
+  const int of_rank = std::max(1, (CPU_COUNT(&own) - taken) / std::max(1, sharers));
+  // A quota is that of a job or container, which its ranks on the node share.
+  const int cores = CPU_COUNT(&all_of_node), quota = within_quota(cores);
+  const int of_quota = quota < cores ? std::max(1, quota / s.node_size()) : of_rank;
+  return {std::min(of_rank, of_quota), cores};
 }
 
 /// `drives_gpu`: see share_cores(). Collective within the node.
 device cpu_device(const session& s, const run_request& request, bool drives_gpu = false) {
   device d;
-  d.threads = request.threads;
+  d.threads = std::min(request.threads, max_team_threads());
   if (request.threads > 0) return d;
   const core_share share = share_cores(s, drives_gpu);
-  d.threads = share.threads;
+  d.threads = std::min(share.threads, max_team_threads());
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   if (share.of_node > 0 && share.of_node < cores)
     spdlog::info("the ranks on {} are bound to {} of its {} cores; `mpirun --bind-to none` lets them use all", s.host(),
@@ -318,6 +322,18 @@ device gpu_or_cores(const session& s, const run_request& request) {
 
 }  // namespace
 
+void limit_teams(const session& s, int wanted_threads) {
+  const int wanted = std::max(share_cores(s).threads, wanted_threads);
+  const int possible = count_startable_threads(threads_of_run(wanted)),
+            threads = std::min(wanted, possible_team(possible));
+  if (threads < wanted) {
+    limit_team_threads(threads);
+    spdlog::warn("on {} only {} more threads can be started ({}): computing with {} instead of {} threads", s.host(),
+                 possible, thread_limits_text(), threads, wanted);
+  }
+  omp_set_num_threads(std::min(omp_get_max_threads(), threads));
+}
+
 device choose_device(const session& s, const run_request& request) {
   const backend_choice choice = request.backend;
   const bool is_automatic = choice == backend_choice::automatic;
@@ -335,7 +351,8 @@ device choose_device(const session& s, const run_request& request) {
   });
   device d;
   d.kind = backend::cuda;
-  d.threads = request.threads > 0 ? request.threads : share_cores(s).threads;  // for what is prepared on the host
+  // For what is prepared on the host.
+  d.threads = std::min(request.threads > 0 ? request.threads : share_cores(s).threads, max_team_threads());
   const gpu& own = gpus[static_cast<std::size_t>(request.gpu.value_or(s.node_rank())) % gpus.size()];
   d.cuda_ordinal = own.ordinal;
   if (!request.share_gpu) check_not_shared(s, own);

@@ -29,6 +29,10 @@ void await_woken_gpu();
 /// Shows all GPUs again. False if they were visible.
 bool show_all_gpus();
 
+/// Lets teams of OpenMP have at most this rank's share of the cores, or the threads wanted, and fewer with a warning
+/// where the system refuses so many. To be called by the main thread before it computes. Collective within the node.
+void limit_teams(const session& s, int wanted_threads);
+
 /// This rank's device. One GPU per rank by node-local rank, UUIDs compared within the node; two ranks on one GPU is a
 /// usage failure unless share_gpu. In CPU mode no CUDA call is made. With --backend mixed the first ranks of a node
 /// use the GPUs that they see, one each, and the others share the remaining cores. Collective.

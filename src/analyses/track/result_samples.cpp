@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/failure.hpp"
+#include "core/threads.hpp"
 #include "src/io/input_file.hpp"
 
 namespace voxherd {
@@ -160,13 +161,13 @@ void result_samples::read_with_hdf5(packed_fibre* packed, int threads, sample_ch
   for (std::uint64_t first = 0; first < voxels().size(); first += rows_at_once) {
     auto values = read_columns(first, std::min<std::uint64_t>(rows_at_once, voxels().size() - first));
     if (packing.valid()) packing.get();
-    packing = std::async(
-        threads > 1 ? std::launch::async : std::launch::deferred,
-        [&check, own = std::move(values), to = packed + first * row, stride, threads] {
-          for (std::size_t k = 0; k < stride; ++k)
-            check.add(k, track::pack_fibres(own[3 * k], own[3 * k + 1], own[3 * k + 2], to + k, stride, threads));
-          check.add_overfull(track::count_overfull(to, own[0].size(), stride, stride));
-        });
+    auto pack = [&check, own = std::move(values), to = packed + first * row, stride, threads] {
+      for (std::size_t k = 0; k < stride; ++k)
+        check.add(k, track::pack_fibres(own[3 * k], own[3 * k + 1], own[3 * k + 2], to + k, stride, threads));
+      check.add_overfull(track::count_overfull(to, own[0].size(), stride, stride));
+    };
+    packing =
+        threads > 1 ? start_task("packs samples", std::move(pack)) : std::async(std::launch::deferred, std::move(pack));
   }
   if (packing.valid()) packing.get();
 }

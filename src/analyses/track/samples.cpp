@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "core/failure.hpp"
+#include "core/threads.hpp"
 #include "src/analyses/common/openmp_team.hpp"
 #include "src/analyses/track/result_samples.hpp"
 #include "src/export/exported_samples.hpp"
@@ -289,9 +290,10 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
     const auto read_on_all_cores = [&] {
       const openmp_team team;
       cores.use_all();
-      source->read(reinterpret_cast<packed_fibre*>(all.memory.bytes().data()), threads > 0 ? threads : cores.count());
+      source->read(reinterpret_cast<packed_fibre*>(all.memory.bytes().data()),
+                   std::min(threads > 0 ? threads : cores.count(), max_team_threads()));
     };
-    std::async(std::launch::async, read_on_all_cores).get();
+    start_task("reads samples", read_on_all_cores).get();
   });
   s.on_root([&] {
     all.provenance["samples"] = source->fingerprints.get();

@@ -11,6 +11,7 @@
 #include <optional>
 #include <queue>
 
+#include "core/threads.hpp"
 #include "src/io/gzip/deflate_decoder.hpp"
 #include "src/io/gzip/inflated_piece.hpp"
 
@@ -54,9 +55,7 @@ class inflating_team {
         buffers_(settings.piece_bytes) {}
 
   parallel_gzip_result run() {
-    std::vector<std::future<void>> others;
-    for (unsigned i = 1; i < settings_.threads; ++i)
-      others.push_back(std::async(std::launch::async, [this] { work(); }));
+    auto others = start_helpers(std::max(1u, settings_.threads) - 1, [this] { work(); });
     work();
     for (auto& other : others) other.get();
     if (error_) std::rethrow_exception(error_);

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "src/commands/doctor/checks.hpp"
-#include "src/scan/node_resources.hpp"
 
 namespace voxherd {
 
@@ -59,12 +58,6 @@ TEST(Doctor, KernelsRunOnTheGpusThatTheyAreBuiltFor) {
 TEST(Doctor, OtherTextIsNoGpu) {
   EXPECT_TRUE(judge_gpus("").empty());
   EXPECT_TRUE(judge_gpus("No devices were found\n").empty());
-}
-
-TEST(Doctor, MemoryLimitOfAControlGroup) {
-  EXPECT_EQ(memory_limit("8589934592\n"), 8589934592u);
-  EXPECT_EQ(memory_limit("max\n"), 0u);
-  EXPECT_EQ(memory_limit(""), 0u);
 }
 
 }  // namespace
