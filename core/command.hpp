@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/failure.hpp"
+#include "core/needed_ranks.hpp"
 #include "core/options.hpp"
 #include "core/outputs.hpp"
 #include "core/run_request.hpp"
@@ -38,6 +39,8 @@ struct command {
   /// Names of the programs that it replaces, separated by blanks: a link with one of them to this program is this
   /// command. A version may follow each, as in probtrackx2_gpu10.2.
   const char* other_names = "";
+  /// The ranks that these words after its name need; null: all.
+  needed_ranks (*ranks)(const std::vector<std::string>& words) = nullptr;
 
   const std::vector<option_spec>& options() const { return table().specs(); }
 };
@@ -75,6 +78,12 @@ constexpr command make_command(const command_words& words, std::vector<output_sp
       nullptr,
       outputs,
       words.example};
+}
+
+/// A command of which rank 0 does everything, without MPI.
+constexpr command run_by_first_rank(command c) {
+  c.ranks = [](const std::vector<std::string>&) { return needed_ranks::first; };
+  return c;
 }
 
 /// All commands, in the order of the help text: generated from the CMake list.

@@ -1,4 +1,5 @@
 #include "core/command_line.hpp"
+#include "core/own_program.hpp"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -180,7 +181,7 @@ std::string read_config_text(const std::string& path) {
 std::string find_own_config(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
+  const fs::path folder = own_program().parent_path().parent_path();
   // An installation; a source tree with the program in build/ or build/PRESET/.
   for (const fs::path& path : {folder / "share/voxherd" / name, folder / name, folder.parent_path() / name})
     if (!fs::path(name).is_absolute() && fs::is_regular_file(path, ignored)) return path;

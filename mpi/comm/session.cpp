@@ -18,13 +18,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
-#include <thread>
 
 #include "core/clock.hpp"
 #include "core/text.hpp"
+#include "core/unexpected_exit.hpp"
 #include "mpi/comm/communicators.hpp"
 #include "mpi/comm/launcher.hpp"
-#include "mpi/comm/stop_wait.hpp"
+#include "mpi/comm/mpi_start.hpp"
 
 namespace voxherd {
 
@@ -69,41 +69,6 @@ double process_start() {
   return steady_seconds() - std::max(0.0, age);
 }
 
-double limit_seconds() {
-  const char* const given = std::getenv("VOXHERD_START_SECONDS");
-  return given == nullptr ? 300 : std::strtod(given, nullptr);
-}
-
-/// One after the other, so that the launcher ends the other ranks before they print the same message.
-double delay_seconds(int rank) { return std::min(5.0 * rank, 60.0); }
-
-/// Ends this process with exit_status::interrupted and a message if it lives too long: for the time in which MPI
-/// starts. Open MPI waits for ever there if a rank or a node has died meanwhile. Waits 300 s, or what the environment
-/// variable VOXHERD_START_SECONDS says (0: for ever).
-class start_guard {
- public:
-  start_guard() {
-    // The thread must not read the environment, which MPI_Init changes meanwhile.
-    const double seconds = limit_seconds();
-    const int rank = launched_rank(environment_variable);
-    if (seconds > 0)
-      thread_ = std::jthread([seconds, rank](const std::stop_token& started) { wait(started, seconds, rank); });
-  }
-
- private:
-  static void wait(const std::stop_token& started, double seconds, int rank) {
-    if (stopped_within(started, seconds + delay_seconds(rank))) return;
-    print_error_output(
-        "voxherd: error: MPI has not started after {:g} s (rank {}): another rank has died or does not run, or a node "
-        "does not "
-        "answer; start again, with --resume if OUT.part exists (VOXHERD_START_SECONDS is the limit; 0: none)\n",
-        seconds, rank);
-    _exit(static_cast<int>(exit_status::interrupted));
-  }
-
-  std::jthread thread_;  ///< its destructor ends it
-};
-
 /// A file must not get the number of a closed standard stream: messages would be written into it.
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -113,7 +78,8 @@ void open_standard_streams() {
 
 }  // namespace
 
-session::session(int* argc, char*** argv) : handles_(std::make_unique<communicators>()), started_(process_start()) {
+session::session(int* argc, char*** argv, needed_ranks needed)
+    : handles_(std::make_unique<communicators>()), started_(process_start()) {
   open_standard_streams();
   // A write beyond `ulimit -f` then fails with EFBIG, which is reported, instead of killing the process.
   std::signal(SIGXFSZ, SIG_IGN);
@@ -121,10 +87,13 @@ session::session(int* argc, char*** argv) : handles_(std::make_unique<communicat
   gethostname(name, HOST_NAME_MAX);
   host_ = name;
   // Alone, this process is the only rank: MPI would open ports for other machines, and start a program that needs PATH.
-  if (!started_by_launcher(environment_variable)) return;
-  const start_guard guard;
-  int provided = 0;
-  MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
+  if (needed == needed_ranks::first || !is_one_of_ranks(environment_variable)) return;
+  claim_mpi_start(environment_variable);
+  {
+    const start_guard guard;
+    int provided = 0;
+    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
+  }
   MPI_Comm_dup(MPI_COMM_WORLD, &handles_->world);
   MPI_Comm_rank(handles_->world, &rank_);
   MPI_Comm_size(handles_->world, &size_);
@@ -133,6 +102,11 @@ session::session(int* argc, char*** argv) : handles_(std::make_unique<communicat
   MPI_Comm_rank(handles_->node, &node_rank_);
   MPI_Comm_size(handles_->node, &node_size_);
   note_stage("MPI started");
+  const long started = launched_processes(environment_variable);
+  if (needed != needed_ranks::all || started <= size_) return;
+  const bool speaks = launched_rank(environment_variable) == 0;
+  finish();
+  throw failure(exit_status::usage, speaks ? unconnected_text(started) : "");
 }
 
 void session::note_stage(const std::string& name) const { stages_.push_back({name, steady_seconds() - started_}); }
@@ -140,14 +114,19 @@ void session::note_stage(const std::string& name) const { stages_.push_back({nam
 session::~session() {
   if (handles_->world == MPI_COMM_NULL) return;
   // A rank that leaves by an exception must not wait for others that may never arrive.
-  if (std::uncaught_exceptions() > 0) MPI_Abort(handles_->world, static_cast<int>(exit_status::internal_error));
+  if (std::uncaught_exceptions() > 0) end_all_ranks(exit_status::internal_error);
+  finish();
+}
+
+void session::finish() {
   MPI_Comm_free(&handles_->node);
   MPI_Comm_free(&handles_->world);
   MPI_Finalize();
 }
 
 void session::end_all_ranks(exit_status status) const {
-  if (handles_->world == MPI_COMM_NULL) _exit(static_cast<int>(status));
+  if (handles_->world == MPI_COMM_NULL) end_process(status);
+  unexpected_exit::allow_all();
   MPI_Abort(handles_->world, static_cast<int>(status));
   std::abort();  // not reached
 }

@@ -12,16 +12,19 @@
 #include <vector>
 
 #include "core/failure.hpp"
+#include "core/needed_ranks.hpp"
 
 namespace voxherd {
 
 enum class reduction { sum, min, max };
 
-/// The ranks of a run: MPI from Init_thread(FUNNELED) to Finalize, or, without a launcher, one rank without MPI. Only
-/// the thread that made it may call it.
+/// The ranks of a run: MPI from Init_thread(FUNNELED) to Finalize, or one rank without MPI if there is no launcher, if
+/// the launcher started only this process, or if only the first rank is needed. Only the thread that made it may call
+/// it.
 class session {
  public:
-  session(int* argc, char*** argv);
+  /// Throws failure (interrupted) if MPI cannot start, (usage) if all ranks are needed and MPI connects fewer.
+  session(int* argc, char*** argv, needed_ranks needed = needed_ranks::all);
   ~session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;
@@ -120,6 +123,7 @@ class session {
   std::vector<T> gathered(const std::vector<T>& own, target to) const;
   void broadcast_bytes(void* data, std::size_t bytes) const;  ///< any size, in pieces that MPI can count
   void node_gather_bytes(const void* own, std::size_t bytes, void* all) const;
+  void finish();  ///< ends MPI
 
   std::unique_ptr<communicators> handles_;
   int rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1;

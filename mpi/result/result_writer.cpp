@@ -63,7 +63,7 @@ struct result_writer::state {
   const session* ranks;
   const result_layout* layout;
   std::string path;
-  std::unique_ptr<short_name> mpi_name;  // outlives the open file
+  std::unique_ptr<short_name> mpi_name;  // outlives the open file; null for one rank
   hdf5::handle file, journal_type, journal;
   std::vector<hdf5::handle> outputs;
   std::vector<std::byte> map_part;
@@ -107,14 +107,15 @@ void result_writer::state::open() {
   // Found here, a problem of one rank is a message; within HDF5's collective call the others would wait for it.
   ranks->agree([&] {
     check_writable(path);
-    if (ranks->size() > 1) check_session_folder();
+    if (ranks->size() == 1) return;
+    check_mpi_folders();
     mpi_name = std::make_unique<short_name>(path);
     if (ranks->node_rank() == 0) mpi_name->remove_stale_semaphore();
   });
   ranks->agree_or_end([&] {
     const hdf5::handle access = file_access(*ranks);
     const first_table before(path);
-    file = {H5Fopen(mpi_name->name().c_str(), H5F_ACC_RDWR, access), H5Fclose, "opening " + path};
+    file = {H5Fopen((mpi_name ? mpi_name->name() : path).c_str(), H5F_ACC_RDWR, access), H5Fclose, "opening " + path};
     if (ranks->size() == 1) before.restore();
   });
   ranks->agree_or_end([&] { open_datasets(); });

@@ -1,13 +1,14 @@
 #include "mpi/run/stall_watch.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 
 #include "core/clock.hpp"
 #include "core/text.hpp"
+#include "core/threads.hpp"
+#include "core/unexpected_exit.hpp"
 #include "mpi/comm/stop_wait.hpp"
 
 namespace voxherd {
@@ -27,7 +28,8 @@ stall_watch::stall_watch(const session& s, double minutes, std::vector<std::stri
       part_(std::move(part)),
       batches_(hosts_.size()),
       progress_at_(steady_seconds()) {
-  if (s.is_root()) thread_ = std::jthread([this](const std::stop_token& stop) { wait_for_stall(stop); });
+  if (s.is_root())
+    thread_ = start_thread("watches the run", [this](const std::stop_token& stop) { wait_for_stall(stop); });
 }
 
 void stall_watch::stored_in(const std::string& part) {
@@ -71,7 +73,7 @@ void stall_watch::wait_for_stall(const std::stop_token& stop) {
 void stall_watch::end_run() const {
   print_error_output("voxherd: error: {}\n", describe());
   // The main thread may hold locks of MPI or HDF5: nothing is finalized, as after `kill -9`.
-  _exit(static_cast<int>(exit_status::interrupted));
+  end_process(exit_status::interrupted);
 }
 
 std::string stall_watch::describe() const {

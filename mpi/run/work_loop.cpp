@@ -9,6 +9,7 @@
 
 #include "core/clock.hpp"
 #include "core/text.hpp"
+#include "core/unexpected_exit.hpp"
 #include "mpi/run/signals.hpp"
 
 namespace voxherd {
@@ -128,7 +129,7 @@ void work_loop::notice_signals() {
                      how_to_continue(continuation_));
   std::fflush(nullptr);
   // There is no time to finalize MPI or to close the file: every finished batch is already in the file.
-  _exit(static_cast<int>(exit_status::interrupted));
+  end_process(exit_status::interrupted);
 }
 
 void work_loop::call_each_second(const std::function<void()>& what) {

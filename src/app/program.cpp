@@ -20,8 +20,12 @@
 
 #include "core/command_line.hpp"
 #include "core/help.hpp"
+#include "core/own_program.hpp"
 #include "core/program_build.hpp"
 #include "core/text.hpp"
+#include "core/threads.hpp"
+#include "core/unexpected_exit.hpp"
+#include "mpi/comm/launcher.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "mpi/run/signals.hpp"
@@ -70,6 +74,22 @@ void print_help(const session& s, const program_parts& program, const std::strin
   if (s.is_root()) fmt::print(program.is_replacement ? stderr : stdout, "{}", text);
 }
 
+/// The ranks that a command line needs. Help, versions and unknown commands need the first.
+needed_ranks find_needed_ranks(const program_parts& program, const std::vector<std::string>& words) {
+  const auto& commands = program.commands;
+  const auto named = std::find_if(commands.begin(), commands.end(),
+                                  [&](const command* c) { return !words.empty() && c->name == words[0]; });
+  if (named == commands.end()) return needed_ranks::first;
+  const std::vector<std::string> rest(words.begin() + 1, words.end());
+  if (std::find(rest.begin(), rest.end(), "--version") != rest.end()) return needed_ranks::first;
+  try {
+    if (find_help_format(rest)) return needed_ranks::first;
+  } catch (const failure&) {  // a wrong format of help, which the first rank reports
+    return needed_ranks::first;
+  }
+  return (*named)->ranks == nullptr ? needed_ranks::all : (*named)->ranks(rest);
+}
+
 exit_status dispatch(session& s, const program_parts& program, const std::vector<std::string>& words) {
   const std::span<const command* const> commands = program.commands;
   const std::string first = words.empty() ? "--help" : words.front();
@@ -110,6 +130,7 @@ exit_status dispatch(session& s, const program_parts& program, const std::vector
   std::optional<stop_signals> signals;
   if (makes_result(c)) signals.emplace();
   run_request* const run = prepared->run_options();
+  limit_teams(s, run == nullptr ? 0 : run->threads);
   if (run != nullptr && program.is_replacement) run->quiet = true;  // no progress line on standard error
   if (run != nullptr && run->backend != backend_choice::cpu) wake_gpu();
   return prepared->run(s);
@@ -194,9 +215,23 @@ int leave_together(const session& s, const ending& own) {
   return static_cast<int>(all.status);
 }
 
+int run_session(int argc, char** argv, const program_parts& program, const std::vector<std::string>& words,
+                needed_ranks needed) {
+  session s(&argc, &argv, needed);
+  const unexpected_exit guard(
+      unexpected_exit::calls::exit, exit_status::internal_error,
+      "a library has ended the program, its message is above; if it could not start a thread: " + thread_limits_text());
+  set_up_log(s, program.is_replacement);
+  confirm_own_gpu(s);
+  const int status = leave_together(s, attempt(s, program, words));
+  await_woken_gpu();
+  return status;
+}
+
 }  // namespace
 
 int run_program(int argc, char** argv, std::span<const command* const> commands, std::string_view build) {
+  note_program_start(argc, argv);
   set_program_build(build);
   keep_freed_memory();
   reserve_output();
@@ -207,13 +242,16 @@ int run_program(int argc, char** argv, std::span<const command* const> commands,
     if (const std::string word = implied_word(*replaced, argv[0]); !word.empty()) words.insert(words.begin(), word);
     words.insert(words.begin(), replaced->name);
   }
+  const program_parts program{commands, replaced != nullptr};
+  const needed_ranks needed = find_needed_ranks(program, words);
+  if (needed == needed_ranks::first && is_later_rank(environment_variable)) return 0;
   if (!words.empty() && may_compute(commands, words.front())) show_only_own_gpu();
-  session s(&argc, &argv);
-  set_up_log(s, replaced != nullptr);
-  confirm_own_gpu(s);
-  const int status = leave_together(s, attempt(s, {commands, replaced != nullptr}, words));
-  await_woken_gpu();
-  return status;
+  try {
+    return run_session(argc, argv, program, words, needed);
+  } catch (const failure& f) {  // MPI cannot start
+    print({f.status, f.what()});
+    return static_cast<int>(f.status);
+  }
 }
 
 }  // namespace voxherd

@@ -233,7 +233,7 @@ exit_status run_compare(session& s, const compare_request& request) {
 
 }  // namespace
 
-extern const command compare_command = make_command<compare_options, run_compare>(
-    {"compare", "compare two results, bit by bit or to a tolerance", "voxherd compare cpu.h5 gpu.h5 --relative 1e-4"});
+extern const command compare_command = run_by_first_rank(make_command<compare_options, run_compare>(
+    {"compare", "compare two results, bit by bit or to a tolerance", "voxherd compare cpu.h5 gpu.h5 --relative 1e-4"}));
 
 }  // namespace voxherd

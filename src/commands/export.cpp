@@ -114,9 +114,9 @@ exit_status run_export(session& s, const export_request& request) {
 
 }  // namespace
 
-extern const command export_command =
+extern const command export_command = run_by_first_rank(
     make_command<export_options, run_export>({"export", "write a result in the formats of other programs",
                                               "voxherd export tensor.h5 --to nifti maps\n"
-                                              "voxherd export connections.h5 --to tck connections.tck"});
+                                              "voxherd export connections.h5 --to tck connections.tck"}));
 
 }  // namespace voxherd

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/command.hpp"
+#include "core/control_groups.hpp"
 #include "core/device.hpp"
 #include "core/text.hpp"
 #include "kernels/device/cpu_level.hpp"
@@ -57,9 +58,11 @@ void print_program(const session& s) {
   const auto gpus = visible_gpus(&why_none);
   fmt::print("voxherd    {}\n", version);
   fmt::print("CUDA       {}\n", built_with_cuda() ? "built in" : "not built in");
-  fmt::print("MPI        {}, {}\n", mpi_library(), counted(static_cast<std::uint64_t>(s.size()), "rank"));
+  fmt::print("MPI        {}\n", mpi_library());
   fmt::print("HDF5       {}\n", hdf5_library());
-  fmt::print("CPU        {} cores on {}\n", std::thread::hardware_concurrency(), s.host());
+  const int cores = static_cast<int>(std::thread::hardware_concurrency()), usable = usable_cores();
+  fmt::print("CPU        {} cores on {}{}\n", cores, s.host(),
+             usable < cores ? fmt::format(", of which {} may be used", usable) : "");
   fmt::print("kernels    {}\n", describe_cpu_kernels());
   for (const gpu& g : gpus) {
     fmt::print("GPU {}      {}, {:.0f} GB, compute capability {}.{}\n", g.ordinal, g.name,
@@ -187,9 +190,9 @@ exit_status run_info(session& s, const info_request& request) {
 }  // namespace
 
 extern const command info_command =
-    make_command<info_options, run_info>({"info", "describe this program and its devices, or results",
-                                          "voxherd info\n"
-                                          "voxherd info tensor.h5\n"
-                                          "voxherd info ."});
+    run_by_first_rank(make_command<info_options, run_info>({"info", "describe this program and its devices, or results",
+                                                            "voxherd info\n"
+                                                            "voxherd info tensor.h5\n"
+                                                            "voxherd info ."}));
 
 }  // namespace voxherd

@@ -49,7 +49,7 @@ exit_status run_verify(session& s, const verify_request& request) {
 
 }  // namespace
 
-extern const command verify_command = make_command<verify_options, run_verify>(
-    {"verify", "read a result again and check its checksums", "voxherd verify tensor.h5"});
+extern const command verify_command = run_by_first_rank(make_command<verify_options, run_verify>(
+    {"verify", "read a result again and check its checksums", "voxherd verify tensor.h5"}));
 
 }  // namespace voxherd

@@ -115,7 +115,7 @@ constexpr command make_datacheck_command() {
       {"datacheck", "FSL's bedpostx_datacheck: prints what a folder for bedpostx contains",
        "voxherd datacheck subject"});
   c.other_names = "bedpostx_datacheck";
-  return c;
+  return run_by_first_rank(c);
 }
 
 extern const command datacheck_command = make_datacheck_command();

@@ -252,7 +252,7 @@ constexpr command make_postproc_command() {
   c.other_usage = "--data=DATA --mask=MASK --logdir=DIR VOXELS PARTS ...";
   c.notes = list_postproc_flags;
   c.other_names = "bedpostx_postproc_gpu.sh bedpostx_postproc.sh";
-  return c;
+  return run_by_first_rank(c);
 }
 
 extern const command join_parts_command = make_postproc_command();

@@ -7,6 +7,7 @@
 
 #include "core/command.hpp"
 #include "core/command_line.hpp"
+#include "core/own_program.hpp"
 #include "core/text.hpp"
 #include "mpi/comm/session.hpp"
 
@@ -54,9 +55,10 @@ struct link_plan {
 };
 
 fs::path this_program() {
-  std::error_code code;
-  fs::path path = fs::read_symlink("/proc/self/exe", code);
-  if (code) throw failure(exit_status::missing_input, "/proc/self/exe: " + code.message() + "; mount /proc");
+  const fs::path path = own_program();
+  if (path.empty())
+    throw failure(exit_status::missing_input,
+                  "this program's own file cannot be found; mount /proc, or start it by its path");
   return path;
 }
 
@@ -147,9 +149,9 @@ exit_status run_shims(session& s, const shims_request& request) {
 
 }  // namespace
 
-extern const command shims_command =
+extern const command shims_command = run_by_first_rank(
     make_command<shims_options, run_shims>({"shims", "links by which pipelines call voxherd instead of FSL",
                                             "voxherd shims voxherd-bin\n"
-                                            "voxherd shims fsl --fsldir /usr/local/fsl"});
+                                            "voxherd shims fsl --fsldir /usr/local/fsl"}));
 
 }  // namespace voxherd

@@ -79,7 +79,7 @@ constexpr command make_split_command() {
   c.translate = from_split_parts;
   c.other_usage = "DATA MASK [BVALS BVECS] GRAD_DEV|NULL 0|1 PARTS DIR";
   c.other_names = "split_parts_gpu";
-  return c;
+  return run_by_first_rank(c);
 }
 
 extern const command split_parts_command = make_split_command();

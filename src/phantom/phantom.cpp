@@ -88,11 +88,11 @@ exit_status run_phantom(session& s, const phantom_request& request) {
 
 }  // namespace
 
-extern const command phantom_command =
+extern const command phantom_command = run_by_first_rank(
     make_command<phantom_options, run_phantom>({"phantom", "make inputs with known truth, or score a result against it",
                                                 "voxherd phantom dwi --preset toy --out phantom\n"
                                                 "voxherd tensor --dwi phantom/data.nii --bvals phantom/bvals \\\n"
                                                 "  --bvecs phantom/bvecs --out tensor.h5\n"
-                                                "voxherd phantom score tensor.h5 --truth phantom"});
+                                                "voxherd phantom score tensor.h5 --truth phantom"}));
 
 }  // namespace voxherd

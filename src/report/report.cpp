@@ -118,7 +118,7 @@ exit_status run_report(session& s, const report_request& request) {
 
 }  // namespace
 
-extern const command report_command = make_command<report_options, run_report>(
-    {"report", "write a page with pictures, charts and numbers", "voxherd report ballstick.h5 --open"});
+extern const command report_command = run_by_first_rank(make_command<report_options, run_report>(
+    {"report", "write a page with pictures, charts and numbers", "voxherd report ballstick.h5 --open"}));
 
 }  // namespace voxherd

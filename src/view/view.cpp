@@ -277,7 +277,7 @@ exit_status run_view(session& s, const view_request& request) {
 
 }  // namespace
 
-extern const command view_command = make_command<view_options, run_view>(
-    {"view", "look at a result in the browser, and solve for connections there", "voxherd view tensor.h5 --open"});
+extern const command view_command = run_by_first_rank(make_command<view_options, run_view>(
+    {"view", "look at a result in the browser, and solve for connections there", "voxherd view tensor.h5 --open"}));
 
 }  // namespace voxherd

@@ -221,6 +221,12 @@ exit_status run_bids(session& s, const bids_request& given) {
   return exit_status::complete;
 }
 
+/// Only computing needs all ranks.
+needed_ranks ranks_of_bids(const std::vector<std::string>& words) {
+  const auto has = [&](const char* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+  return has("group") && !has("participant") ? needed_ranks::first : needed_ranks::all;
+}
+
 }  // namespace
 
 constexpr command make_bids_command() {
@@ -229,6 +235,7 @@ constexpr command make_bids_command() {
        "voxherd bids /data/study /data/study/derivatives/voxherd participant \\\n"
        "  --analysis tensor,ballstick --participant-label 01 02 -w /scratch/work"});
   c.translate = from_bids_app;
+  c.ranks = ranks_of_bids;
   return c;
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/own_program.hpp"
 #include "mpi/run/signals.hpp"
 #include "src/batch/cohort/child_process.hpp"
 #include "src/batch/cohort/cost.hpp"

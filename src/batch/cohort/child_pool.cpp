@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/clock.hpp"
+#include "core/own_program.hpp"
 #include "core/text.hpp"
 #include "mpi/run/progress.hpp"
 #include "mpi/run/signals.hpp"

@@ -15,12 +15,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "core/failure.hpp"
+#include "core/own_program.hpp"
 #include "src/batch/cohort/run_subject.hpp"
 
 namespace voxherd {
@@ -69,15 +68,6 @@ bool belongs_to_launcher(std::string_view variable) {
                      [&](std::string_view prefix) { return variable.starts_with(prefix); });
 }
 
-/// The texts of a file, each of which ends with a zero byte.
-std::vector<std::string> read_texts(const char* path) {
-  std::ifstream file(path);
-  std::istringstream all(std::string(std::istreambuf_iterator<char>(file), {}));
-  std::vector<std::string> texts;
-  for (std::string text; std::getline(all, text, '\0');) texts.push_back(text);
-  return texts;
-}
-
 std::vector<char*> as_pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (std::string& text : texts) pointers.push_back(text.data());
@@ -103,18 +93,6 @@ class child_streams {
 };
 
 }  // namespace
-
-std::vector<std::string> initial_words() {
-  std::vector<std::string> words = read_texts("/proc/self/cmdline");
-  if (!words.empty()) words.erase(words.begin());
-  return words;
-}
-
-std::vector<std::string> initial_environment() {
-  std::vector<std::string> variables = read_texts("/proc/self/environ");
-  std::erase(variables, "");
-  return variables;
-}
 
 std::optional<std::string> find_variable(const std::vector<std::string>& environment, const std::string& name) {
   for (const std::string& variable : environment)
@@ -145,8 +123,8 @@ pid_t start_child(const std::vector<std::string>& words, const std::vector<std::
   const child_streams streams(log);
   pid_t child = -1;
   // Not fork(), which MPI libraries forbid: memory that a network card uses must not be copied.
-  const int error = posix_spawn(&child, "/proc/self/exe", streams.actions(), nullptr, as_pointers(own_words).data(),
-                                as_pointers(variables).data());
+  const int error = posix_spawn(&child, own_program_to_start().c_str(), streams.actions(), nullptr,
+                                as_pointers(own_words).data(), as_pointers(variables).data());
   if (error != 0)
     throw failure(exit_status::internal_error, fmt::format("cannot start a process: {}", std::strerror(error)));
   return child;

@@ -8,13 +8,7 @@
 
 namespace voxherd {
 
-/// The words that this process was started with, without its name.
-std::vector<std::string> initial_words();
-
-/// The environment that this process was started with, as NAME=VALUE: without what MPI and this program have set since.
-std::vector<std::string> initial_environment();
-
-/// The value of a variable in such an environment.
+/// The value of a variable in an environment of NAME=VALUE.
 std::optional<std::string> find_variable(const std::vector<std::string>& environment, const std::string& name);
 
 /// The environment of a child that is an MPI program of one rank: without the variables by which mpirun or srun tell a

@@ -213,13 +213,27 @@ exit_status run_cohort(session& s, const cohort_request& request) {
   return exit_status::complete;
 }
 
+/// Only computing needs all ranks.
+needed_ranks ranks_of_cohort(const std::vector<std::string>& words) {
+  const bool computes = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "--run" || word == "--run-all" || word.starts_with("--run=");
+  });
+  return computes ? needed_ranks::all : needed_ranks::first;
+}
+
+constexpr command make_cohort_command() {
+  command c =
+      make_command<cohort_options, run_cohort>({"cohort", "many subjects: status, what to submit; computes one or all",
+                                                "voxherd cohort subjects.tsv\n"
+                                                "voxherd cohort subjects.tsv --run-all\n"
+                                                "sbatch --array=\"$(voxherd cohort subjects.tsv --array)\" \\\n"
+                                                "  slurm/cohort.sbatch subjects.tsv"});
+  c.ranks = ranks_of_cohort;
+  return c;
+}
+
 }  // namespace
 
-extern const command cohort_command =
-    make_command<cohort_options, run_cohort>({"cohort", "many subjects: status, what to submit; computes one or all",
-                                              "voxherd cohort subjects.tsv\n"
-                                              "voxherd cohort subjects.tsv --run-all\n"
-                                              "sbatch --array=\"$(voxherd cohort subjects.tsv --array)\" \\\n"
-                                              "  slurm/cohort.sbatch subjects.tsv"});
+extern const command cohort_command = make_cohort_command();
 
 }  // namespace voxherd

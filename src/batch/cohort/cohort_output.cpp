@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 
+#include "core/own_program.hpp"
 #include "core/text.hpp"
 #include "src/show/chart.hpp"
 #include "src/show/draft.hpp"
@@ -36,7 +37,7 @@ std::string find_script() {
   namespace fs = std::filesystem;
   const std::string name = "slurm/cohort.sbatch";
   std::error_code ignored;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
+  const fs::path folder = own_program().parent_path().parent_path();
   for (const fs::path& path : {fs::path(name), folder / "share/voxherd" / name, folder / name})
     if (fs::exists(path, ignored)) return quoted_word(path.string());
   return name;

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/device.hpp"
+#include "core/own_program.hpp"
 #include "core/text.hpp"
 #include "mpi/run/signals.hpp"
 #include "src/analyses/common/choose_device.hpp"

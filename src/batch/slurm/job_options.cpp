@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "core/command_line.hpp"
+#include "core/own_program.hpp"
 #include "src/analyses/common/output_options.hpp"
 #include "src/analyses/common/run_options.hpp"
 
@@ -157,7 +158,7 @@ slurm_job make_job(const slurm_request& request) {
   read_analysis(job);
   read_nodes(job);
   read_limits(job);
-  if (job.program.empty()) job.program = std::filesystem::read_symlink("/proc/self/exe").string();
+  if (job.program.empty()) job.program = own_program().string();
   job.folder = std::filesystem::current_path().string();
   return job;
 }

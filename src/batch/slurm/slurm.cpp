@@ -303,7 +303,7 @@ constexpr command make_slurm_command() {
                                               "  --script job.sh\n"
                                               "sbatch job.sh"});
   c.translate = words_of_analysis_apart;
-  return c;
+  return run_by_first_rank(c);
 }
 
 extern const command slurm_command = make_slurm_command();

@@ -74,12 +74,18 @@ exit_status run_doctor(session& s, const doctor_request& request) {
   return all_problems == 0 ? exit_status::complete : exit_status::different;
 }
 
+constexpr command make_doctor_command() {
+  command c =
+      make_command<doctor_options, run_doctor>({"doctor", "check GPUs, MPI, disk, memory and limits before a first run",
+                                                "voxherd doctor\n"
+                                                "voxherd doctor --self-test\n"
+                                                "srun -N 2 --ntasks-per-node=4 voxherd doctor /scratch"});
+  c.ranks = [](const std::vector<std::string>&) { return needed_ranks::connected; };
+  return c;
+}
+
 }  // namespace
 
-extern const command doctor_command =
-    make_command<doctor_options, run_doctor>({"doctor", "check GPUs, MPI, disk, memory and limits before a first run",
-                                              "voxherd doctor\n"
-                                              "voxherd doctor --self-test\n"
-                                              "srun -N 2 --ntasks-per-node=4 voxherd doctor /scratch"});
+extern const command doctor_command = make_doctor_command();
 
 }  // namespace voxherd

@@ -3,13 +3,17 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <sstream>
 
+#include "core/control_groups.hpp"
 #include "core/text.hpp"
+#include "core/threads.hpp"
 #include "mpi/comm/launcher.hpp"
 #include "src/commands/doctor/checks.hpp"
 #include "src/scan/node_resources.hpp"
@@ -50,6 +54,18 @@ struct limit {
   const char* otherwise;  ///< what happens below it
 };
 
+/// What is wrong with the number of threads that a run on all cores may start.
+std::optional<finding> check_threads() {
+  const int cores = usable_cores(), needed = threads_of_run(cores), possible = count_startable_threads(needed);
+  if (possible >= needed) return std::nullopt;
+  const std::string text = fmt::format("only {} more threads can be started ({})", possible, thread_limits_text());
+  if (possible < threads_of_run(1))
+    return finding{verdict::problem, "limits", text + ": analyses may end with status 70; raise the limit"};
+  return finding{verdict::advice, "limits",
+                 fmt::format("{}: analyses compute with {} threads on {} cores; raise the limit", text,
+                             std::min(possible_team(possible), cores), cores)};
+}
+
 findings check_limits() {
   constexpr std::array limits{
       limit{RLIMIT_FSIZE, "-f (file size)", 0, "larger results end with status 74; ulimit -f unlimited"},
@@ -72,7 +88,8 @@ findings check_limits() {
                                "slurm.conf: PropagateResourceLimitsExcept=MEMLOCK)",
                                locked.rlim_cur)});
   }
-  if (all.empty()) all.push_back({verdict::fine, "limits", "file size, address space, open files, stack"});
+  if (const auto threads = check_threads()) all.push_back(*threads);
+  if (all.empty()) all.push_back({verdict::fine, "limits", "file size, address space, open files, stack, threads"});
   return all;
 }
 
@@ -106,11 +123,7 @@ finding check_launcher(const session& s, const std::set<std::string>& hosts) {
       fmt::format("{}, {} on {}", mpi_library(), counted(static_cast<std::uint64_t>(s.size()), "rank"),
                   counted(hosts.size(), "node"));
   if (started > s.size()) {
-    return {verdict::problem, "MPI",
-            fmt::format(
-                "{}, but the launcher started {} processes, which do not know each other: use `srun --mpi=pmix`, or "
-                "the mpirun of this MPI",
-                text, started)};
+    return {verdict::problem, "MPI", fmt::format("{}, but {}", text, unconnected_text(started))};
   }
   return {verdict::fine, "MPI", text};
 }
@@ -120,6 +133,9 @@ finding check_cores(const session& s) {
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   const bool in_job = environment_number("SLURM_JOB_ID") > 0;
   const std::string text = fmt::format("{} of the {} cores of {} may be used", usable, online, s.host());
+  if (const double quota = read_control_groups().cpus; quota > 0 && quota <= usable)
+    return {verdict::fine, "cores",
+            fmt::format("{}: the control group (cpu.max) allows the time of {:.3g}", text, quota)};
   if (usable >= online || (in_job && s.size() == 1)) return {verdict::fine, "cores", text};
   return {verdict::advice, "cores",
           text + (in_job ? ": ask for more with --cpus-per-task, or bind less"

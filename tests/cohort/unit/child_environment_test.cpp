@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/own_program.hpp"
 #include "src/batch/cohort/child_process.hpp"
 
 namespace voxherd {

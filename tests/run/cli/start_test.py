@@ -36,7 +36,7 @@ class Starts(ToyJobs):
 
     def test_the_limit_does_not_count_for_the_computation(self):
         out = self.path("slow.h5")
-        words = mpirun(1, *toy_words(out, "--batch", 400, "--slowest-ms", 2000))  # about 8 s
+        words = mpirun(2, *toy_words(out, "--batch", 400, "--slowest-ms", 4000))  # about 8 s
         done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120,
                               env={**os.environ, "VOXHERD_START_SECONDS": "5"})
         self.assertEqual(done.returncode, 0, done.stderr)
