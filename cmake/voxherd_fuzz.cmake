@@ -3,7 +3,7 @@
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/targets/*.cpp)
 
 # What the targets read with, compiled again for the fuzzer: the rest of the program is not needed.
-set(fuzz_patterns core/*.cpp src/io/input_file.cpp src/io/number_table.cpp src/io/gzip/*.cpp src/io/surfaces/*.cpp src/io/cifti/*.cpp src/io/xml_parser.cpp src/io/output_file.cpp src/io/nifti/nifti.cpp src/io/nifti/nifti_[cf]*.cpp src/io/nifti/quaternion.cpp
+set(fuzz_patterns core/*.cpp src/io/input_file.cpp src/io/number_table.cpp src/io/gzip/*.cpp src/io/surfaces/*.cpp src/io/cifti/*.cpp src/io/xml_parser.cpp src/io/output_file.cpp src/io/nifti/nifti.cpp src/io/nifti/nifti_[cf]*.cpp src/io/nifti/quaternion.cpp src/io/nifti/storage_order.cpp src/io/nifti/companion.cpp
   src/scan/gradients.cpp src/scan/grid_space.cpp src/scan/voxel_map.cpp src/scan/fsl_grid.cpp src/scan/label_image.cpp src/scan/warps/[cdit]*.cpp
   src/batch/cohort/manifest.cpp src/view/connection_request.cpp src/view/fibre_choice.cpp
   src/view/request_gate.cpp src/view/request_json.cpp

@@ -37,6 +37,8 @@ ADVICE = [
     (r"voxel size along|offset of", "Compare the header with the scanner's values (`mrinfo`, `fslhd`). Convert the scan again."),
     (r"gzip stream", "The file was damaged after it was written. `gzip -t FILE` confirms it. Copy it again."),
     (r"the diagonal is about", "Give the map of gradient deviations that belongs to the series, not in per cent and without other matrices."),
+    (r"places voxels up to", "The image is at another place in the world than the series. Resample it (`mrgrid IN regrid -template DWI OUT`), or, if its voxels "
+     "are in the right order, copy the header (`fslcpgeom DWI IN -d`)."),
     (r"series of at least 2|at most four dim", "Give the 4-D series: volumes must be along the fourth axis."),
     (r"series of at least 6", "Give the complete dynamic series, or all frames as separate images in the order of time."),
     (r"dim\[4\] is .* (mask of one|3 x 3)", "Give an image with this number of volumes."),

@@ -8,6 +8,7 @@
 #include "src/export/exported_samples.hpp"
 #include "src/export/fsl_folder.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/nifti/companion.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {
@@ -77,12 +78,13 @@ export_image mask_image(const result_volumes& r) {
 }
 
 export_image nodif_brain_image(const result_volumes& r, const std::string& nodif) {
-  const nifti_header header = read_nifti_header(nodif);
-  const auto &found = header.grid.size, &expected = r.grid().size;
-  if (found != expected)
+  nifti_header header = read_nifti_header(nodif);
+  const nlohmann::json inputs = r.result().provenance().value("inputs", nlohmann::json::object());
+  if (!bring_unchecked(header, r.grid(), inputs.value("image", nlohmann::json())))
     throw failure(exit_status::bad_data,
                   fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in the series", printable(nodif),
-                              found[0], found[1], found[2], expected[0], expected[1], expected[2]));
+                              header.grid.size[0], header.grid.size[1], header.grid.size[2], r.grid().size[0],
+                              r.grid().size[1], r.grid().size[2]));
   return {"nodif_brain.nii.gz", describe_image(r, 1, "nodif inside the mask"),
           [header](const result_volumes& result, const volume_sink& sink) {
             auto brain = result.mask();

@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/failure.hpp"
 #include "core/step_outputs.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/nifti/companion.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {
@@ -54,9 +56,9 @@ namespace {
 void find_mask_files(matrix_places& places) {
   for (std::uint32_t f = 0; f < places.files.size(); ++f) {
     if (!places.files[f].changed.empty()) continue;
-    const nifti_header header = read_nifti_header(places.files[f].path);
+    nifti_header header = read_nifti_header(places.files[f].path);
+    if (!bring_from_same_place(header, places.grid, nlohmann::json())) continue;
     const std::vector<float> mask = read_volume(header);
-    if (header.grid.size != places.grid.size) continue;
     for (std::size_t i = 0; i < places.size(); ++i)
       if (mask[places.place[i]] != 0) places.file[i] = f;
   }
@@ -124,6 +126,8 @@ matrix_places read_column_places(const result_reader& result) {
   const std::vector<double>& affine = matrix_values(result, "column_voxel_to_world");
   std::transform(size.begin(), size.end(), grid.size.begin(), [](double n) { return static_cast<std::uint64_t>(n); });
   std::copy(affine.begin(), affine.end(), grid.voxel_to_world.begin());
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    grid.voxel_size_mm[axis] = std::hypot(affine[axis], affine[4 + axis], affine[8 + axis]);
   std::vector<std::uint64_t> voxels;
   for (const double v : matrix_values(result, "column_voxel"))
     voxels.push_back(v < 0 ? no_voxel : static_cast<std::uint64_t>(v));

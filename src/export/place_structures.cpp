@@ -11,6 +11,7 @@
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/nifti/companion.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {
@@ -74,8 +75,8 @@ void structure_finder::read_labels_of(std::size_t f) {
     spdlog::warn("{}; its structure is {} (see --structures)", file.changed, unknown_structure);
     return;
   }
-  const nifti_header header = read_nifti_header(file.path);
-  if (header.grid.size != places_.grid.size) return;
+  nifti_header header = read_nifti_header(file.path);
+  if (!bring_from_same_place(header, places_.grid, nlohmann::json())) return;
   std::vector<float> values = read_volume(header);
   for (std::size_t i = 0; i < places_.size(); ++i)
     if (places_.file[i] == f && freesurfer_structure(std::lround(values[places_.place[i]])).empty()) return;

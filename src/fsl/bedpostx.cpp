@@ -158,6 +158,7 @@ subject_files find_files(const bedpostx_request& request) {
 ballstick_request make_ballstick_request(const bedpostx_request& request, const subject_files& f) {
   ballstick_request b;
   b.series = {f.dwi, f.bvals, f.bvecs, f.mask, f.deviation};
+  b.series.masks = mask_rules::fsl;
   b.model = request.model;
   b.run = request.run;
   b.run.out = result_path(f);

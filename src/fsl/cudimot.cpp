@@ -119,6 +119,7 @@ cudimot_files find_cudimot_files(const cudimot_request& request) {
 noddi_request make_noddi_request(const cudimot_request& request, const cudimot_files& f) {
   noddi_request n;
   n.series = {f.dwi, f.bvals, f.bvecs, f.mask, ""};
+  n.series.masks = mask_rules::fsl;
   n.model = request.model;
   n.sampling.samples = request.run_mcmc ? request.sampled_jumps / request.sample_every : 0;
   n.sampling.burn_in_jumps = request.burn_in_jumps;

@@ -198,6 +198,7 @@ tensor_request make_tensor_request(const dtifit_request& request, bool is_starte
   for (std::string* image : {&t.series.dwi, &t.series.mask, &t.series.gradient_deviation})
     if (const std::string found = find_image(*image); !found.empty()) *image = found;
   t.series.needs_b0 = false;  // S0 is fitted
+  t.series.masks = mask_rules::fsl;
   t.weighting = request.weighting;
   t.run = request.run;
   t.run.out = result_path(request);

@@ -286,6 +286,7 @@ void drop_unused_inverse(track_request& r) {
 /// The request for track, with the images of its lists.
 track_request make_track_request(const probtrackx2_request& request, const std::string& folder) {
   track_request r = request;
+  r.masks = mask_rules::fsl;
   // XTRACT passes --ordered with one mask too.
   if (r.ordered && find_mask_files(r.includes, "include").size() < 2) r.ordered = false;
   if (request.simple) {

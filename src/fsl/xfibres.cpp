@@ -104,6 +104,7 @@ ballstick_request make_ballstick_request(const xfibres_request& request, const s
     if (const std::string found = find_image(*image); !found.empty()) *image = found;
   b.series.part = request.part.value_or(0);
   b.series.parts = request.parts.value_or(1);
+  b.series.masks = mask_rules::fsl;
   b.model = request.model;
   b.run = request.run;
   b.run.out = folder + "/voxherd.h5";

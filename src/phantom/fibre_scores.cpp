@@ -268,7 +268,7 @@ expected_coverage compute_expected_coverage(std::size_t samples) {
 std::optional<calibration_score> score_calibration(const fibre_field& truth, const result_reader& result) {
   if (!result.has("th1") || !result.has("f1") || truth.fraction.empty()) return std::nullopt;
   const auto& voxels = result.item_voxels();
-  std::vector<bool> scored(truth.size[0] * truth.size[1] * truth.size[2], false);
+  std::vector<bool> scored(truth.grid.voxel_count(), false);
   for (const std::uint64_t v : truth.voxels) scored[v] = true;
   calibration_score score;
   widths w;

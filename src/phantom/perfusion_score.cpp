@@ -226,14 +226,14 @@ perfusion_field read_perfusion_folder(const std::string& folder) {
   perfusion_field field;
   for (std::size_t q = 0; q < perfusion_quantity_count; ++q) {
     const auto path = image_named(folder, {name_at(q)});
-    if (path) field.value[q] = read_image(*path, 1, field.size);
+    if (path) field.value[q] = read_image(*path, 1, field.grid);
     if (!path && q < fitted_quantity_count)
       throw failure(exit_status::missing_input,
                     fmt::format("{}: contains no map {}, expected {}.nii.gz or .nii", folder, name_at(q), name_at(q)));
     if (q >= fitted_quantity_count) continue;
-    if (const auto sd = image_named(folder, {"sd_" + name_at(q)})) field.deviation[q] = read_image(*sd, 1, field.size);
+    if (const auto sd = image_named(folder, {"sd_" + name_at(q)})) field.deviation[q] = read_image(*sd, 1, field.grid);
   }
-  if (const auto path = image_named(folder, {"at_bound"})) field.at_bound = read_image(*path, 1, field.size);
+  if (const auto path = image_named(folder, {"at_bound"})) field.at_bound = read_image(*path, 1, field.grid);
   derive(field);
   return field;
 }
@@ -260,7 +260,7 @@ perfusion_field read_perfusion_truth(const std::string& folder) {
   perfusion_field field = read_perfusion_folder(truth);
   const auto regions = image_named(truth, {"regions"});
   if (!regions) throw failure(exit_status::missing_input, fmt::format("{}/regions.nii.gz: not found", truth));
-  field.region = read_image(*regions, 1, field.size);
+  field.region = read_image(*regions, 1, field.grid);
   std::size_t largest = 0;
   for (std::uint64_t v = 0; v < field.region.size(); ++v) {
     const float label = field.region[v];
@@ -289,7 +289,7 @@ perfusion_field read_perfusion_estimate(const std::string& path) {
                   fmt::format("{}: is a result of {}, expected one of perfusion because the truth is a liver phantom",
                               path, result.analysis_name()));
   perfusion_field field;
-  field.size = result.grid().size;
+  field.grid = result.grid();
   for (std::size_t q = 0; q < perfusion_quantity_count; ++q) {
     if (result.has(name_at(q)) || q < fitted_quantity_count) field.value[q] = result.read_map(name_at(q));
     if (q < fitted_quantity_count && result.has("sd_" + name_at(q)))

@@ -15,17 +15,9 @@ namespace voxherd {
 
 namespace {
 
-template <class Field>
-void expect_same_size(const std::string& path, const Field& truth, const Field& estimate) {
-  if (truth.size == estimate.size) return;
-  throw failure(exit_status::bad_data, fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in the truth",
-                                                   path, estimate.size[0], estimate.size[1], estimate.size[2],
-                                                   truth.size[0], truth.size[1], truth.size[2]));
-}
-
 nlohmann::ordered_json print_orientations(const phantom_request& request) {
   const fibre_field truth = read_truth(request.truth), estimate = read_estimate(request.result);
-  expect_same_size(request.result, truth, estimate);
+  expect_same_order(request.result, estimate.grid, truth.grid, "the truth");
   const orientation_score result = score_orientations(truth, estimate);
   fmt::print("{}", format_table(result));
   nlohmann::ordered_json numbers = score_json(result);
@@ -53,7 +45,7 @@ nlohmann::ordered_json print_network(const phantom_request& request) {
 
 nlohmann::ordered_json print_perfusion(const std::string& path, const std::string& folder) {
   const perfusion_field truth = read_perfusion_truth(folder), estimate = read_perfusion_estimate(path);
-  expect_same_size(path, truth, estimate);
+  expect_same_order(path, estimate.grid, truth.grid, "the truth");
   const std::vector<region_score> result = score_perfusion(truth, estimate);
   fmt::print("{}", format_table(result));
   return score_json(result);

@@ -11,6 +11,7 @@
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "mpi/result/result_reader.hpp"
+#include "src/io/nifti/companion.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {
@@ -25,17 +26,27 @@ std::optional<std::string> image_named(const std::string& folder, const std::vec
 }
 
 /// Shape: voxels x volumes, volume fastest.
-std::vector<float> read_image(const std::string& path, std::uint64_t volumes, std::array<std::uint64_t, 3>& size) {
+void expect_same_order(const std::string& path, const image_grid& found, const image_grid& expected, const char* what) {
+  if (found.size != expected.size)
+    throw failure(exit_status::bad_data, fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in {}",
+                                                     path, found.size[0], found.size[1], found.size[2],
+                                                     expected.size[0], expected.size[1], expected.size[2], what));
+  const auto nearest = find_nearest_order(found, expected);
+  if (!nearest || nearest->order.is_as_stored() || in_voxels(nearest->apart_mm, expected) >= same_voxel_voxels) return;
+  throw failure(exit_status::bad_data,
+                fmt::format("{}: is stored in another order ({}) than {} ({}); store it in this order, and the "
+                            "directions along its axes",
+                            path, axis_codes(found), what, axis_codes(expected)));
+}
+
+std::vector<float> read_image(const std::string& path, std::uint64_t volumes, image_grid& grid) {
   nifti_reader reader(read_nifti_header(path));
   const nifti_header& h = reader.header();
   if (h.volumes != volumes)
     throw failure(exit_status::bad_data,
                   fmt::format("{}: field dim[4]: found {} volumes, expected {}", path, h.volumes, volumes));
-  if (size[0] != 0 && h.grid.size != size)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: field dim: found {} x {} x {}, expected {} x {} x {} as in the other maps", path,
-                              h.grid.size[0], h.grid.size[1], h.grid.size[2], size[0], size[1], size[2]));
-  size = h.grid.size;
+  if (grid.voxel_count() != 0) expect_same_order(path, h.grid, grid, "the other maps");
+  if (grid.voxel_count() == 0) grid = h.grid;
   const std::uint64_t voxels = h.grid.voxel_count();
   std::vector<float> values(voxels * volumes), volume(voxels);
   for (std::uint64_t k = 0; k < volumes; ++k) {
@@ -225,8 +236,8 @@ fibre_field read_orientation_folder(const std::string& folder) {
     const auto fractions =
         image_named(folder, {fmt::format("f{}", j), fmt::format("mean_f{}samples", j), fmt::format("mean_f{}", j)});
     if (!directions || !fractions) break;
-    field.direction.push_back(read_image(*directions, 3, field.size));
-    field.fraction.push_back(read_image(*fractions, 1, field.size));
+    field.direction.push_back(read_image(*directions, 3, field.grid));
+    field.fraction.push_back(read_image(*fractions, 1, field.grid));
   }
   if (field.direction.empty())
     throw failure(
@@ -237,7 +248,7 @@ fibre_field read_orientation_folder(const std::string& folder) {
 }
 
 void use_every_voxel(fibre_field& field) {
-  field.voxels.resize(field.size[0] * field.size[1] * field.size[2]);
+  field.voxels.resize(field.grid.voxel_count());
   std::iota(field.voxels.begin(), field.voxels.end(), std::uint64_t{0});
 }
 
@@ -251,7 +262,7 @@ fibre_field read_truth(const std::string& folder) {
   // A phantom of bundles says which voxels have enough white matter.
   const auto chosen = image_named(truth, {"scored"});
   field.fractions_are_volumes = chosen.has_value();
-  const auto signal = read_image(chosen ? *chosen : *S0, 1, field.size);
+  const auto signal = read_image(chosen ? *chosen : *S0, 1, field.grid);
   for (std::uint64_t v = 0; v < signal.size(); ++v)
     if (signal[v] > 0) field.voxels.push_back(v);
   return field;
@@ -265,7 +276,7 @@ fibre_field read_estimate(const std::string& path) {
   }
   const result_reader result(path);
   fibre_field field;
-  field.size = result.grid().size;
+  field.grid = result.grid();
   field.voxels = result.item_voxels();
   for (int j = 1; result.has(fmt::format("dyads{}", j)) && result.has(fmt::format("mean_f{}", j)); ++j) {
     field.direction.push_back(result.read_map(fmt::format("dyads{}", j)));

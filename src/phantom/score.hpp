@@ -7,22 +7,28 @@
 #include <string>
 #include <vector>
 
+#include "core/analysis.hpp"
+
 /// Folders of NIfTI maps, such as the truth of a phantom or an exported result.
 namespace voxherd {
 
 /// Finds the first existing file FOLDER/NAME.nii.gz or FOLDER/NAME.nii among several names.
 std::optional<std::string> image_named(const std::string& folder, const std::vector<std::string>& names);
 
-/// Reads an image as voxels x volumes, volume fastest. Sets `size` if it is zero, otherwise requires the same size.
-/// Throws failure (bad_data).
-std::vector<float> read_image(const std::string& path, std::uint64_t volumes, std::array<std::uint64_t, 3>& size);
+/// Reads an image as voxels x volumes, volume fastest. Sets `grid` if it has no voxels, otherwise requires the same
+/// size and order of storage. Throws failure (bad_data).
+std::vector<float> read_image(const std::string& path, std::uint64_t volumes, image_grid& grid);
+
+/// Throws failure (bad_data) if two images have different sizes, or have their voxels at the same places in the world
+/// but in another order. `what`: the expected one.
+void expect_same_order(const std::string& path, const image_grid& found, const image_grid& expected, const char* what);
 
 /// The truth/ of a phantom's folder, or the folder itself. Throws failure (missing_input) if it is not a folder.
 std::string truth_folder(const std::string& folder);
 
 /// Fibre orientations and fractions on an image grid, true or estimated.
 struct fibre_field {
-  std::array<std::uint64_t, 3> size{};
+  image_grid grid;
   std::vector<std::vector<float>> direction;  ///< per fibre: voxels x 3; zero for no fibre
   std::vector<std::vector<float>> fraction;   ///< per fibre: voxels; empty if fractions are not estimated
   std::vector<std::uint64_t> voxels;          ///< voxels to be scored
@@ -81,7 +87,7 @@ const char* quantity_unit(perfusion_quantity q);
 
 /// True or estimated maps of a liver, each over all voxels of the grid.
 struct perfusion_field {
-  std::array<std::uint64_t, 3> size{};
+  image_grid grid;
   std::array<std::vector<float>, perfusion_quantity_count> value;
   std::array<std::vector<float>, fitted_quantity_count> deviation;  ///< empty if not estimated
   std::vector<float> at_bound;           ///< bit set indexed by perfusion::parameter; or empty

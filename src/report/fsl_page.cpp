@@ -34,7 +34,7 @@ std::string image_path(const std::string& folder, const std::string& name) {
 
 struct fsl_folder {
   std::string path;
-  nifti_header reference;
+  nifti_header reference;  ///< an image of directions, which are along its axes
   std::vector<std::uint64_t> inside;
   nlohmann::json inputs = nlohmann::json::object();
 
@@ -42,11 +42,12 @@ struct fsl_folder {
 
   nifti_header open(const std::string& file) {
     nifti_header header = read_nifti_header(file);
-    if (header.grid.size != reference.grid.size)
-      throw failure(
-          exit_status::bad_data,
-          fmt::format("{}: has {} voxels, expected {} as in {}", printable(file), fmt::join(header.grid.size, " x "),
-                      fmt::join(reference.grid.size, " x "), printable(reference.path)));
+    bring_to_grid(header, reference, mask_rules::fsl);
+    if (!header.order.is_as_stored())
+      throw failure(exit_status::bad_data,
+                    fmt::format("{}: is stored in another order than {}, expected the same order in all images of a "
+                                "folder of bedpostX; copy the folder again",
+                                printable(file), printable(reference.path)));
     inputs[std::filesystem::path(file).filename().string()] = find_fingerprint(file);
     return header;
   }
@@ -153,9 +154,8 @@ fsl_folder open_folder(const std::string& path) {
     throw failure(exit_status::missing_input,
                   fmt::format("{}: has no {}, expected a folder of bedpostX, a result or a scan", printable(path),
                               mask.empty() ? "nodif_brain_mask.nii.gz" : "merged_th1samples.nii.gz"));
-  f.reference = read_nifti_header(mask);
-  log_warnings(f.reference);
-  f.inside = voxels_inside(mask, f.reference);
+  f.reference = read_nifti_header(f.find(has_means ? "dyads1" : "merged_th1samples"));
+  f.inside = voxels_inside(mask, f.reference, mask_rules::fsl);
   return f;
 }
 

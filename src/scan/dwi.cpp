@@ -90,7 +90,8 @@ struct dwi_series::state {
         given_frame(request.frame),
         b0{request.max_b0_s_per_mm2.value_or(max_b0_s_per_mm2), request.needs_b0},
         part(request.part),
-        parts(request.parts) {
+        parts(request.parts),
+        masks(request.masks) {
     require(dwi_path, "dwi", "a diffusion-weighted NIfTI image");
     require(bvals_path, "bvals", "a file of b-values");
     require(bvecs_path, "bvecs", "a file of gradient directions");
@@ -123,8 +124,8 @@ struct dwi_series::state {
     read_directions();
     if (!deviation_path.empty()) check_deviation();
     describe_mask();
-    voxels =
-        mask_path.empty() ? voxels_with_b0_signal(image, gradients, b0.max_s_per_mm2) : voxels_inside(mask_path, image);
+    voxels = mask_path.empty() ? voxels_with_b0_signal(image, gradients, b0.max_s_per_mm2)
+                               : voxels_inside(mask_path, image, masks);
     if (!deviation_path.empty()) {
       form = find_deviation_form(deviation, voxels);
       provenance["grad_dev"]["form"] = deviation_form_name(form);
@@ -219,7 +220,7 @@ struct dwi_series::state {
                     fmt::format("{}: dim[4] is {}, expected {}: a 3 x 3 tensor for each voxel",
                                 printable(deviation_path), deviation.volumes, deviation_volumes));
     }
-    check_same_grid(deviation, image);
+    bring_to_grid(deviation, image, masks);
   }
 
   void describe_mask() {
@@ -252,7 +253,7 @@ struct dwi_series::state {
     s.broadcast(form);
     check_same_file(s, dwi_path, image);
     if (!deviation_path.empty()) check_same_file(s, deviation_path, deviation);
-    read_deviation = {form, image.grid};
+    read_deviation = {form, image.grid, deviation.order};
   }
 
   std::string dwi_path, bvals_path, bvecs_path, mask_path, deviation_path;
@@ -263,6 +264,7 @@ struct dwi_series::state {
   bool is_root = false, tries_directions = true;
   std::array<item_range, 2> stages{};  ///< the stage before the latest, and the latest
   std::uint64_t last_tried = no_item;  ///< of the stage whose directions were checked last
+  mask_rules masks;
   /// The signals of all volumes in pieces, and of these the kept ones to `out`.
   void load_kept(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) {
     constexpr std::size_t piece_floats = std::size_t{1} << 20;

@@ -12,6 +12,7 @@
 #include "kernels/portable/gradient_table.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/scan/direction_frame.hpp"
+#include "src/scan/mask_rules.hpp"
 
 namespace voxherd {
 
@@ -22,6 +23,7 @@ struct dwi_request {
   std::optional<double> max_b0_s_per_mm2 = {};  ///< none: 50
   bool needs_b0 = true;
   std::uint32_t part = 0, parts = 1;  ///< only one of so many equal parts of the mask's voxels, for xfibres
+  mask_rules masks = mask_rules::own;
 };
 
 /// Where a part of the mask's voxels begins: voxels / parts in each, and what remains in the last one, as FSL's

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "src/io/nifti/companion.hpp"
 #include "src/scan/grid_space.hpp"
 
 namespace voxherd {
 
 namespace {
-
-bool has_orientation(const nlohmann::json& geometry) {
-  return geometry.is_null() || geometry.at("qform_code") != 0 || geometry.at("sform_code") != 0;
-}
 
 /// Null if the result does not have it.
 nlohmann::json find_geometry(const result_reader& result) {

@@ -10,6 +10,7 @@
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "mpi/run/staged_input.hpp"
+#include "src/io/input_file.hpp"
 #include "src/scan/grid_space.hpp"
 
 namespace voxherd {
@@ -49,14 +50,31 @@ deviation_form find_deviation_form(const nifti_header& map, const std::vector<st
                   printable(map.path), zeros, ones));
 }
 
-deviation_reader::deviation_reader(deviation_form form, const image_grid& grid)
-    : has_identity_(form == deviation_form::with_identity), reverses_x_(has_identity_ && is_right_handed(grid)) {}
+deviation_reader::deviation_reader(deviation_form form, const image_grid& series, const storage_order& order)
+    : has_identity_(form == deviation_form::with_identity) {
+  const bool series_is_right_handed = is_right_handed(series);
+  const bool map_is_right_handed = series_is_right_handed != order.is_mirrored();
+  for (std::size_t d = 0; d < 3; ++d) {
+    axis_[d] = order.stored_axis[d];
+    if (order.is_reversed[d]) sign_[d] = -1;
+  }
+  // The bvecs' first axis is the image's, negated if this is right-handed; in the map that holds for L, not for I + L.
+  if (series_is_right_handed) sign_[0] = -sign_[0];
+  if (map_is_right_handed && !has_identity_)
+    sign_[static_cast<std::size_t>(std::find(axis_.begin(), axis_.end(), 0) - axis_.begin())] *= -1;
+  const bool keeps_signs = sign_[0] == sign_[1] && sign_[1] == sign_[2];
+  is_as_stored_ = keeps_signs && axis_ == std::array<std::uint8_t, 3>{0, 1, 2};
+}
 
 void deviation_reader::operator()(float* matrix) const {
   if (has_identity_)
     for (const int diagonal : {0, 4, 8}) matrix[diagonal] -= 1;
-  if (reverses_x_)
-    for (const int with_x : {1, 2, 3, 6}) matrix[with_x] = -matrix[with_x];  // one of the two axes is x
+  if (is_as_stored_) return;
+  std::array<float, deviation_volumes> stored{};
+  std::copy_n(matrix, stored.size(), stored.begin());
+  for (std::size_t column = 0; column < 3; ++column)
+    for (std::size_t row = 0; row < 3; ++row)
+      matrix[3 * column + row] = sign_[row] * sign_[column] * stored[3u * axis_[column] + axis_[row]];
 }
 
 const char* deviation_form_name(deviation_form form) {

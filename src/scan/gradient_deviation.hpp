@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
@@ -26,16 +27,20 @@ const char* deviation_form_name(deviation_form form);
 /// The form of a result's input.
 deviation_form stored_deviation_form(const nlohmann::json& input);
 
-/// Changes a voxel's matrix as the map stores it to L in the frame of the bvecs.
+/// Changes a voxel's matrix as the map stores it to L in the frame of the series' bvecs. A matrix is along the axes of
+/// its own file: if this is stored in another order than the series, rows and columns are exchanged and negated, too.
 class deviation_reader {
  public:
   deviation_reader() = default;
-  deviation_reader(deviation_form form, const image_grid& grid);
+  /// `series`: its grid. `order`: in which the map is read.
+  deviation_reader(deviation_form form, const image_grid& series, const storage_order& order);
 
   void operator()(float* matrix) const;
 
  private:
-  bool has_identity_ = false, reverses_x_ = false;
+  bool has_identity_ = false, is_as_stored_ = true;
+  std::array<std::uint8_t, 3> axis_{0, 1, 2};  ///< of the map's matrix for each axis of the bvecs
+  std::array<float, 3> sign_{1, 1, 1};
 };
 
 }  // namespace voxherd

@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/nifti/companion.hpp"
 
 namespace voxherd {
 
@@ -23,6 +23,15 @@ std::string appearance(const nifti_header& h) {
                      h.grid.size[2], h.volumes, h.datatype);
 }
 
+[[noreturn]] void refuse_displaced(const nifti_header& companion, const nifti_header& image, double apart_mm) {
+  throw failure(
+      exit_status::bad_data,
+      fmt::format(
+          "{}: its matrix places voxels up to {:.3g} mm away from those of {}, expected less than half a voxel; "
+          "resample it to this grid, or if only its header is wrong, copy the header's matrix from this image",
+          printable(companion.path), apart_mm, printable(image.path)));
+}
+
 }  // namespace
 
 std::string image_name(const std::string& path) {
@@ -36,26 +45,37 @@ void log_warnings(const nifti_header& header) {
   for (const std::string& text : header.warnings) spdlog::warn("{}: {}", printable(header.path), text);
 }
 
-void check_same_grid(const nifti_header& header, const nifti_header& image) {
-  if (header.grid.size != image.grid.size) {
+void bring_to_grid(nifti_header& companion, const nifti_header& image, mask_rules rules) {
+  const std::string name = printable(companion.path);
+  const auto found = match_companion(companion, image);
+  const bool is_elsewhere = found && in_voxels(found->apart_mm, image.grid) >= same_voxel_voxels;
+  const bool has_same_size = companion.grid.size == image.grid.size;
+  if (!found || (is_elsewhere && !has_same_size)) {
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: has {} voxels, expected {} as in {}", printable(header.path), size_text(header.grid),
-                              size_text(image.grid), printable(image.path)));
+                  fmt::format("{}: has {} voxels, expected {} as in {}; resample it to this grid", name,
+                              size_text(companion.grid), size_text(image.grid), printable(image.path)));
   }
-  const double apart = largest_displacement_mm(image.grid.size, header.grid.voxel_to_world, image.grid.voxel_to_world);
-  const auto& voxel = image.grid.voxel_size_mm;
-  if (apart > 0.1 * std::min({voxel[0], voxel[1], voxel[2]})) {
-    spdlog::warn("{}: its matrix places voxels up to {:.3g} mm away from those of {}; voxels are matched by index",
-                 printable(header.path), apart, printable(image.path));
-  }
+  if (is_elsewhere && rules == mask_rules::own) refuse_displaced(companion, image, found->apart_mm);
+  const storage_order order = is_elsewhere ? fsl_order(companion.grid, image.grid) : found->order;
+  if (in_voxels(found->apart_mm, image.grid) > same_place_voxels)
+    spdlog::warn("{}: its matrix places voxels up to {:.3g} mm away from those of {}; voxels are matched by index{}",
+                 name, found->apart_mm, printable(image.path),
+                 order.is_as_stored() ? "" : ", in the order of this image");
+  if (!order.is_as_stored())
+    spdlog::info("{}: is stored in another order ({}) than {} ({}) and is read in the order of this image", name,
+                 axis_codes(companion.grid), printable(image.path), axis_codes(image.grid));
+  reorder(companion, order);
 }
 
 void check_same_file(const session& s, const std::string& path, nifti_header& header) {
   std::string expected = s.is_root() ? appearance(header) : "";
   s.broadcast(expected);
+  storage_order order = header.order;
+  s.broadcast(order);
   s.agree([&] {
     if (s.is_root()) return;
     header = read_nifti_header(path);
+    reorder(header, order);
     const std::string found = appearance(header);
     if (found == expected) return;
     throw failure(exit_status::bad_data,

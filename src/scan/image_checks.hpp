@@ -5,6 +5,7 @@
 
 #include "mpi/comm/session.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/scan/mask_rules.hpp"
 
 namespace voxherd {
 
@@ -17,12 +18,14 @@ std::string image_name(const std::string& path);
 /// Logs the header's warnings.
 void log_warnings(const nifti_header& header);
 
-/// Throws failure (bad_data) if `header` has another grid size than the image; warns if it is at another world
-/// position.
-void check_same_grid(const nifti_header& header, const nifti_header& image);
+/// Brings a companion of an image (a mask, a map, another frame) to the image's grid: after this its values are read in
+/// the image's order, whichever of the 48 orders it is stored in. If one of both has no orientation, voxels are matched
+/// as they are stored. Warns of a companion that is displaced. Throws failure (bad_data) for another size, and under
+/// voxherd's own rules for a displacement of half a voxel or more; FSL's programs match such images by index.
+void bring_to_grid(nifti_header& companion, const nifti_header& image, mask_rules rules = mask_rules::own);
 
 /// Every rank except 0 reads the header itself and compares it with rank 0's, to detect nodes that see another file.
-/// Collective. Throws failure, the same on every rank.
+/// The header is in rank 0's order afterwards. Collective. Throws failure, the same on every rank.
 void check_same_file(const session& s, const std::string& path, nifti_header& header);
 
 }  // namespace voxherd

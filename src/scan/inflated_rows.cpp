@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <map>
 #include <thread>
 
 #include "core/failure.hpp"
@@ -125,14 +126,17 @@ class inflated_rows : public voxel_rows {
     const auto from = voxels_.begin();
     const std::vector<std::uint64_t> voxels(from + static_cast<std::ptrdiff_t>(latest().first),
                                             from + static_cast<std::ptrdiff_t>(latest().last));
-    const std::vector<volume_piece> pieces = split_into_pieces(voxels);
+    std::map<storage_order, std::vector<volume_piece>> pieces;
+    for (const nifti_header& file : files_)
+      if (!pieces.contains(file.order)) pieces[file.order] = split_into_pieces(file, voxels);
     std::byte* const rows = memory_[place()].bytes().data();
     after_.assign(files_.size(), {});
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
       try {
         for (std::size_t i = next++; i < files_.size() && !stop_; i = next++)
-          after_[i] = inflate_file(files_[i], pieces, voxels.size(), layout_.file_place(i), rows, how, stop_);
+          after_[i] = inflate_file(files_[i], pieces.at(files_[i].order), voxels.size(), layout_.file_place(i), rows,
+                                   how, stop_);
       } catch (...) {
         stop_ = true;
         throw;

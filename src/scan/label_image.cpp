@@ -13,6 +13,7 @@
 
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/nifti/companion.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/io/nifti/nifti_format.hpp"
 #include "src/scan/grid_space.hpp"
@@ -152,13 +153,9 @@ std::vector<std::int32_t> list_labels(const std::vector<std::int32_t>& labels) {
 
 namespace {
 
-bool has_no_orientation(const nifti_header& h) {
-  return h.geometry.at("qform_code") == 0 && h.geometry.at("sform_code") == 0;
-}
-
 bool on_same_grid(const nifti_header& h, const image_grid& grid) {
   if (h.grid.size != grid.size) return false;
-  if (has_no_orientation(h)) return true;
+  if (!has_orientation(h.geometry)) return true;
   const auto& side = grid.voxel_size_mm;
   return largest_displacement_mm(grid.size, h.grid.voxel_to_world, grid.voxel_to_world) <=
          0.1 * std::min({side[0], side[1], side[2]});
@@ -173,7 +170,7 @@ std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_
                                   const std::string& reference) {
   const std::string name = printable(h.path);
   if (on_same_grid(h, grid)) return labels;
-  if (has_no_orientation(h))
+  if (!has_orientation(h.geometry))
     refuse_data(
         fmt::format("{}: has no orientation (qform_code and sform_code are 0) and has {}, "
                     "expected {}",

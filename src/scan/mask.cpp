@@ -15,19 +15,19 @@
 
 namespace voxherd {
 
-std::vector<float> read_mask_values(const std::string& mask, const nifti_header& image) {
-  const nifti_header header = read_nifti_header(mask);
+std::vector<float> read_mask_values(const std::string& mask, const nifti_header& image, mask_rules rules) {
+  nifti_header header = read_nifti_header(mask);
   log_warnings(header);
   if (header.volumes != 1) {
     throw failure(exit_status::bad_data,
                   fmt::format("{}: dim[4] is {}, expected 1: a mask of one volume", printable(mask), header.volumes));
   }
-  check_same_grid(header, image);
+  bring_to_grid(header, image, rules);
   return read_volume(header);
 }
 
-std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_header& image) {
-  return voxels_above_0(mask, read_mask_values(mask, image));
+std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_header& image, mask_rules rules) {
+  return voxels_above_0(mask, read_mask_values(mask, image, rules));
 }
 
 std::vector<std::uint64_t> voxels_above_0(const std::string& mask, const std::vector<float>& values) {

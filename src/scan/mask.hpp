@@ -6,15 +6,18 @@
 
 #include "kernels/portable/gradient_table.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/scan/mask_rules.hpp"
 
 namespace voxherd {
 
-/// Linear indices of the voxels whose mask value is above 0, increasing. NaN and infinity are outside, with a warning.
-/// Throws failure (missing_input, bad_data): several volumes, another grid size, an empty mask.
-std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_header& image);
+/// Linear indices in the image of the voxels whose mask value is above 0, increasing. NaN and infinity are outside,
+/// with a warning. Throws failure (missing_input, bad_data): several volumes, another grid, an empty mask.
+std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_header& image,
+                                         mask_rules rules = mask_rules::own);
 
 /// The same in two steps, for a mask whose values are also labels.
-std::vector<float> read_mask_values(const std::string& mask, const nifti_header& image);
+std::vector<float> read_mask_values(const std::string& mask, const nifti_header& image,
+                                    mask_rules rules = mask_rules::own);
 std::vector<std::uint64_t> voxels_above_0(const std::string& mask, const std::vector<float>& values);
 
 /// The default mask: voxels whose mean over the volumes with b up to a limit is positive; logged. Throws

@@ -263,6 +263,22 @@ std::vector<volume_piece> split_into_pieces(const std::vector<std::uint64_t>& vo
   return pieces;
 }
 
+std::vector<volume_piece> split_into_pieces(const nifti_header& file, const std::vector<std::uint64_t>& voxels) {
+  if (file.order.is_as_stored()) return split_into_pieces(voxels);
+  std::vector<volume_piece> pieces;
+  for (voxel_run rest : find_runs(file, voxels, 0, voxels.size()))
+    while (rest.count > 0) {
+      if (pieces.empty() || rest.first_voxel >= pieces.back().first_voxel + piece_voxels)
+        pieces.push_back({rest.first_voxel, 0, {}});
+      volume_piece& piece = pieces.back();
+      const std::uint64_t some = std::min(rest.count, piece.first_voxel + piece_voxels - rest.first_voxel);
+      piece.runs.push_back({rest.first_voxel, rest.first_item, some});
+      piece.count = rest.first_voxel + some - piece.first_voxel;
+      rest = {rest.first_voxel + some, rest.first_item + some, rest.count - some};
+    }
+  return pieces;
+}
+
 bytes_after_image inflate_file(const nifti_header& header, const std::vector<volume_piece>& pieces,
                                std::uint64_t voxels, const stored_rows::place& place, std::byte* memory,
                                const inflating_threads& settings, const std::atomic<bool>& stop) {

@@ -114,6 +114,8 @@ struct volume_piece {
 /// Splits the range from the first to the last chosen voxel into pieces of at most 65,536 voxels; pieces without a
 /// chosen voxel are left out.
 std::vector<volume_piece> split_into_pieces(const std::vector<std::uint64_t>& voxels);
+/// The same for a file that may be stored in another order than that of `voxels`.
+std::vector<volume_piece> split_into_pieces(const nifti_header& file, const std::vector<std::uint64_t>& voxels);
 
 struct inflating_threads {
   parallel_gzip_settings parallel{};  ///< one thread: igzip, the fastest for one

@@ -218,6 +218,7 @@ std::size_t apply_mask(const std::string& mask, const std::string& tensor_path, 
   nifti_header place;  // the fields that voxels_inside needs
   place.path = tensor_path;
   place.grid = v.grid;
+  place.geometry = v.geometry;
   std::vector<std::uint8_t> kept(v.inside.size(), 0);
   std::size_t count = 0, without = 0;
   for (const std::uint64_t i : voxels_inside(mask, place)) {

@@ -40,6 +40,28 @@ std::vector<voxel_run> find_runs(const std::vector<std::uint64_t>& voxels, std::
   return runs;
 }
 
+std::vector<voxel_run> find_runs(const nifti_header& file, const std::vector<std::uint64_t>& voxels,
+                                 std::uint64_t first, std::uint64_t last) {
+  if (file.order.is_as_stored()) return find_runs(voxels, first, last);
+  const stored_places place(file.grid.size, file.order);
+  std::vector<voxel_run> single;
+  single.reserve(last - first);
+  for (std::uint64_t item = first; item < last; ++item) single.push_back({place(voxels[item]), item, 1});
+  std::sort(single.begin(), single.end(),
+            [](const voxel_run& a, const voxel_run& b) { return a.first_voxel < b.first_voxel; });
+  std::vector<voxel_run> runs;
+  for (const voxel_run& one : single) {
+    const bool continues = !runs.empty() && one.first_voxel == runs.back().first_voxel + runs.back().count &&
+                           one.first_item == runs.back().first_item + runs.back().count;
+    if (continues) {
+      ++runs.back().count;
+    } else {
+      runs.push_back(one);
+    }
+  }
+  return runs;
+}
+
 namespace {
 
 /// Floats per chunk, all volumes together. Longer reads save system calls, shorter ones stay in a faster cache: 8 MiB
@@ -66,6 +88,12 @@ struct plain_image {
   nifti_header header;
   input_file file;
   nifti_converter convert;
+};
+
+/// Voxels [first, end) of a file, of which some are chosen.
+struct stored_span {
+  std::uint64_t first, end;
+  std::vector<voxel_run> runs;
 };
 
 class plain_rows : public voxel_rows {
@@ -99,6 +127,7 @@ class plain_rows : public voxel_rows {
   void announce(std::uint64_t first, std::uint64_t last) const {
     if (first == last) return;
     for (const plain_image& image : images_) {
+      if (!image.header.order.is_as_stored()) continue;
       const std::uint64_t bytes = (voxels_[last - 1] + 1 - voxels_[first]) * image.header.bytes_per_value;
       for (std::uint64_t k = 0; k < image.header.volumes; ++k)
         image.file.will_need(image.byte_offset(k, voxels_[first]), bytes);
@@ -117,21 +146,43 @@ class plain_rows : public voxel_rows {
   }
 
   void gather(std::uint64_t item, std::uint64_t end) {
-    const auto runs = find_runs(voxels_, item, end);
-    const std::uint64_t from = voxels_[item];
-    const std::uint64_t span = voxels_[end - 1] + 1 - from;
-    stored_.resize(std::max(stored_.size(), span * max_bytes_per_value_));
+    storage_order order = images_.front().header.order;
+    std::vector<stored_span> spans = find_spans(images_.front().header, item, end);
     float* column = columns_.data();
     for (const plain_image& image : images_) {
       const nifti_header& h = image.header;
-      for (std::uint64_t k = 0; k < h.volumes; ++k, column += column_stride()) {
-        image.file.read(image.byte_offset(k, from), stored_.data(), span * h.bytes_per_value);
-        for (const voxel_run& run : runs) {
-          image.convert(stored_.data() + (run.first_voxel - from) * h.bytes_per_value, run.count, h.slope, h.intercept,
-                        column + (run.first_item - item));
-        }
-      }
+      if (h.order != order) spans = find_spans(h, item, end);
+      order = h.order;
+      for (std::uint64_t k = 0; k < h.volumes; ++k, column += column_stride())
+        for (const stored_span& span : spans) read_span(image, k, span, column, item);
     }
+  }
+
+  /// What is read at once. A chunk of voxels in the file's own order is one span.
+  std::vector<stored_span> find_spans(const nifti_header& file, std::uint64_t item, std::uint64_t end) const {
+    std::vector<stored_span> spans;
+    for (const voxel_run& run : find_runs(file, voxels_, item, end)) {
+      const std::uint64_t run_end = run.first_voxel + run.count;
+      const bool joins =
+          !spans.empty() && (file.order.is_as_stored() ||
+                             ((run.first_voxel - spans.back().end) * file.bytes_per_value <= largest_gap_bytes &&
+                              (run_end - spans.back().first) * file.bytes_per_value <= longest_read_bytes));
+      if (!joins) spans.push_back({run.first_voxel, run_end, {}});
+      spans.back().end = run_end;
+      spans.back().runs.push_back(run);
+    }
+    return spans;
+  }
+
+  void read_span(const plain_image& image, std::uint64_t volume, const stored_span& span, float* column,
+                 std::uint64_t first_item) {
+    const nifti_header& h = image.header;
+    const std::uint64_t bytes = (span.end - span.first) * h.bytes_per_value;
+    stored_.resize(std::max(stored_.size(), bytes));
+    image.file.read(image.byte_offset(volume, span.first), stored_.data(), bytes);
+    for (const voxel_run& run : span.runs)
+      image.convert(stored_.data() + (run.first_voxel - span.first) * h.bytes_per_value, run.count, h.slope,
+                    h.intercept, column + (run.first_item - first_item));
   }
 
   const std::vector<std::uint64_t>& voxels_;

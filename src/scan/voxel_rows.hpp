@@ -24,14 +24,14 @@ class voxel_rows : public staged_input {
 /// `out`.
 void check_room(const batch& b, std::size_t items, std::size_t stride, std::span<const float> out);
 
-/// Opens uncompressed files on one grid; each load() reads its own voxels from each volume. `voxels` (increasing linear
-/// indices) must outlive the result.
+/// Opens uncompressed files on one grid, each in its own order; each load() reads its own voxels from each volume.
+/// `voxels` (increasing linear indices) must outlive the result.
 std::unique_ptr<voxel_rows> open_plain_rows(const std::vector<nifti_header>& files,
                                             const std::vector<std::uint64_t>& voxels);
 
-/// Opens files on one grid: start_inflating() (inflated_rows.hpp) if any of them is compressed, otherwise
-/// open_plain_rows(). Wait for the result with await_stage(). Collective over all ranks. Throws failure, the same on
-/// every rank.
+/// Opens files on one grid, each in its own order: start_inflating() (inflated_rows.hpp) if any of them is compressed,
+/// otherwise open_plain_rows(). Wait for the result with await_stage(). Collective over all ranks. Throws failure, the
+/// same on every rank.
 std::unique_ptr<voxel_rows> start_rows(const session& s, const std::vector<nifti_header>& files,
                                        const std::vector<std::uint64_t>& voxels,
                                        std::uint64_t max_items = staged_input::all_items);
@@ -41,12 +41,15 @@ bool is_compressed(const std::vector<nifti_header>& files);  ///< whether any fi
 /// Total number of volumes of the files.
 std::uint64_t total_volumes(const std::vector<nifti_header>& files);
 
-/// Consecutive voxels of a selection: voxel first_voxel + i is item first_item + i.
+/// Consecutive voxels of a selection, as stored in a file: voxel first_voxel + i is item first_item + i.
 struct voxel_run {
   std::uint64_t first_voxel, first_item, count;
 };
 /// Finds the runs of items [first, last).
 std::vector<voxel_run> find_runs(const std::vector<std::uint64_t>& voxels, std::uint64_t first, std::uint64_t last);
+/// The same in a file that may be stored in another order than that of `voxels`: by increasing place in the file.
+std::vector<voxel_run> find_runs(const nifti_header& file, const std::vector<std::uint64_t>& voxels,
+                                 std::uint64_t first, std::uint64_t last);
 
 /// Starts inflating files of which some are .nii.gz. The first rank of each node reads them once per stage of at most
 /// `max_items` voxels into memory shared by the node's ranks. The first stage starts immediately. `voxels` must outlive

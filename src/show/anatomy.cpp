@@ -5,6 +5,7 @@
 
 #include "core/failure.hpp"
 #include "src/io/fingerprint.hpp"
+#include "src/io/nifti/companion.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd::report {
@@ -42,12 +43,13 @@ std::vector<float> read_anatomy(const result_reader& r) {
   constexpr std::uint64_t enough = 16;
   if (!has_anatomy(r)) return {};
   try {
+    const nlohmann::json inputs = r.provenance().value("inputs", nlohmann::json::object());
     std::vector<nifti_header> files;
     std::uint64_t volumes = 0;
     for (const std::string& path : list_input_files(find_series(r))) {
       files.push_back(read_nifti_header(path));
       volumes += files.back().volumes;
-      if (files.back().grid.size != r.grid().size) return {};
+      if (!bring_unchecked(files.back(), r.grid(), inputs.value("image", nlohmann::json()))) return {};
     }
     std::vector<float> mean(r.grid().voxel_count());
     const std::uint64_t added = add_volumes(files, (volumes + enough - 1) / enough, mean);

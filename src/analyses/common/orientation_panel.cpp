@@ -6,6 +6,7 @@
 
 #include "kernels/voxel_model/deviated_gradients.hpp"
 #include "src/io/fingerprint.hpp"
+#include "src/io/nifti/companion.hpp"
 
 namespace voxherd::view {
 
@@ -13,12 +14,12 @@ using nlohmann::json;
 
 namespace {
 
-/// An input of a result, on its grid; none if it no longer exists or has changed.
+/// An input of a result, in the order of its maps; none if it no longer exists or has changed.
 std::vector<nifti_header> find_input_images(const result_reader& r, const char* name) {
   const json inputs = r.provenance().value("inputs", json::object());
   if (!inputs.contains(name) || !describe_change(inputs.at(name)).empty()) return {};
   nifti_header h = read_nifti_header(inputs.at(name).at("path").get<std::string>());
-  if (h.grid.size != r.grid().size) return {};
+  if (!bring_unchecked(h, r.grid(), inputs.value("image", json()))) return {};
   return {h};
 }
 
@@ -28,10 +29,12 @@ orientation_panel::orientation_panel(const result_reader& r, const report::grid_
     : result_(r), grid_(grid), maps_(r), gradients_(report::stored_gradients(r)) {
   if (const auto files = find_input_images(r, "dwi"); !files.empty() && files.front().volumes == gradients_.size())
     series_.emplace(files, r.item_voxels());
-  if (const auto files = find_input_images(r, "grad_dev"); !files.empty()) deviation_.emplace(files, r.item_voxels());
   const json inputs = r.provenance().value("inputs", json::object());
+  if (const auto files = find_input_images(r, "grad_dev"); !files.empty()) {
+    deviation_.emplace(files, r.item_voxels());
+    read_deviation_ = {stored_deviation_form(inputs.at("grad_dev")), r.grid(), files.front().order};
+  }
   if (inputs.contains("grad_dev") && !deviation_) series_.reset();
-  if (deviation_) read_deviation_ = {stored_deviation_form(inputs.at("grad_dev")), r.grid()};
 }
 
 json orientation_panel::describe(std::uint64_t voxel) {

@@ -30,27 +30,6 @@ namespace {
 /// There must be more frames than fitted parameters.
 constexpr std::uint64_t min_frames = 6;
 
-/// A VOI is matched by voxel index, so a VOI at another position belongs to another image.
-void check_position(const std::string& path, const nifti_header& image) {
-  const nifti_header h = read_nifti_header(path);
-  const auto& side = image.grid.voxel_size_mm;
-  const auto& n = image.grid.size;
-  double extent = 0;
-  for (std::size_t d = 0; d < 3; ++d) extent = std::max(extent, side[d] * static_cast<double>(n[d]));
-  const double apart = largest_displacement_mm(n, h.grid.voxel_to_world, image.grid.voxel_to_world);
-  if (apart > extent)
-    refuse_data(
-        fmt::format("{}: is up to {:.0f} mm away from {}, which is {:.0f} mm large, so it is outside; draw it on the "
-                    "series",
-                    printable(path), apart, printable(image.path), extent));
-}
-
-std::vector<std::uint64_t> read_region(const std::string& path, const nifti_header& image) {
-  std::vector<std::uint64_t> voxels = voxels_inside(path, image);
-  check_position(path, image);
-  return voxels;
-}
-
 /// The labels of a segmentation; the value of a mask, usually 1. Empty for a mask of fractions.
 std::set<std::int32_t> list_voi_labels(const std::string& name, const std::vector<float>& values) {
   std::set<std::int32_t> labels;
@@ -58,8 +37,8 @@ std::set<std::int32_t> list_voi_labels(const std::string& name, const std::vecto
     if (!(value > 0) || !std::isfinite(value)) continue;
     if (value != std::floor(value)) return {};
     if (value > static_cast<float>(largest_float_label))
-      refuse_data(fmt::format("{}: has the value {}, expected a mask, or labels up to {}", name, value,
-                              largest_float_label));
+      refuse_data(
+          fmt::format("{}: has the value {}, expected a mask, or labels up to {}", name, value, largest_float_label));
     labels.insert(static_cast<std::int32_t>(value));
   }
   return labels;
@@ -76,7 +55,6 @@ std::string list_some(const std::set<std::int32_t>& labels) {
 std::vector<std::uint64_t> read_voi(const inflow_files& files, const char* input, const nifti_header& image) {
   const std::vector<float> values = read_mask_values(files.voi, image);
   std::vector<std::uint64_t> voxels = voxels_above_0(files.voi, values);
-  check_position(files.voi, image);
   const std::set<std::int32_t> found = list_voi_labels(printable(files.voi), values);
   if (files.labels.empty()) {
     if (found.size() > 1)
@@ -168,7 +146,7 @@ struct perfusion_inputs::state {
       if (extras.volumes() != 1)
         refuse_data(fmt::format("{}: dim[4] is {}, expected 1: a map of T1", extras.name(), extras.volumes()));
     }
-    if (!extras.files.empty()) check_same_grid(extras.files.front(), image);
+    for (nifti_header& file : extras.files) bring_to_grid(file, image);
   }
 
   void choose_regions(const nifti_header& image) {
@@ -176,7 +154,7 @@ struct perfusion_inputs::state {
     if (!options.arterial.voi.empty()) regions.arterial = read_voi(options.arterial, "arterial", image);
     if (!options.portal.voi.empty()) regions.portal = read_voi(options.portal, "portal", image);
     check_separate(options, regions);
-    regions.tissue = sample_of(options.delay_roi.empty() ? voxels : read_region(options.delay_roi, image), row);
+    regions.tissue = sample_of(options.delay_roi.empty() ? voxels : voxels_inside(options.delay_roi, image), row);
     for (const auto* region : {&regions.arterial, &regions.portal, &regions.tissue}) {
       std::vector<std::uint64_t> all;
       std::set_union(looked.voxels.begin(), looked.voxels.end(), region->begin(), region->end(),

@@ -93,7 +93,7 @@ image_list read_image_list(const std::vector<std::string>& names, const char* op
   for (const std::string& path : paths) {
     images.files.push_back(read_nifti_header(path));
     log_warnings(images.files.back());
-    check_same_grid(images.files.back(), images.files.front());
+    if (images.files.size() > 1) bring_to_grid(images.files.back(), images.files.front());
   }
   return images;
 }

@@ -20,9 +20,9 @@ struct image_list {
   std::string name() const;  ///< for messages
 };
 
-/// Rank 0 reads the headers of an option's files. A single name that ends in .txt is a list of names, one per line,
-/// relative to its folder. Names sorted by character, as by a shell, so that 10 is before 2, are rejected. Throws
-/// failure (usage, missing_input, bad_data).
+/// Rank 0 reads the headers of an option's files, which are brought to the order of the first one. A single name that
+/// ends in .txt is a list of names, one per line, relative to its folder. Names sorted by character, as by a shell, so
+/// that 10 is before 2, are rejected. Throws failure (usage, missing_input, bad_data).
 image_list read_image_list(const std::vector<std::string>& names, const char* option);
 
 /// The other ranks read the headers themselves. Collective; throws failure, the same on every rank.

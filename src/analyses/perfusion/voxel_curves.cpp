@@ -13,6 +13,7 @@
 #include "src/analyses/perfusion/inputs.hpp"
 #include "src/analyses/perfusion/text_values.hpp"
 #include "src/io/fingerprint.hpp"
+#include "src/io/nifti/companion.hpp"
 #include "src/scan/single_voxels.hpp"
 
 namespace voxherd {
@@ -24,12 +25,16 @@ using nlohmann::json;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// The images that a result was computed from.
-std::vector<nifti_header> find_series(const json& inputs) {
+/// The images that a result was computed from, in the order of its maps.
+std::vector<nifti_header> find_series(const json& inputs, const image_grid& grid) {
   const json image = inputs.value("dynamic", json::object());
   if (const std::string change = describe_change(image); !change.empty()) refuse_data("the series " + change);
   std::vector<nifti_header> files;
-  for (const std::string& path : list_input_files(image)) files.push_back(read_nifti_header(path));
+  for (const std::string& path : list_input_files(image)) {
+    files.push_back(read_nifti_header(path));
+    if (!bring_unchecked(files.back(), grid, inputs.value("image", json())))
+      refuse_data(path + " has another size than when the result was computed");
+  }
   return files;
 }
 
@@ -69,14 +74,12 @@ time_course read_time_course(const result_reader& r) {
 
 struct voxel_curves::state {
   explicit state(const result_reader& r)
-      : files(find_series(r.provenance().value("inputs", json::object()))),
+      : files(find_series(r.provenance().value("inputs", json::object()), r.grid())),
         frames(read_time_course(r)),
         convert(read_conversion(r.configuration())),
         unit(concentration_unit(convert)),
         series(files, r.item_voxels()) {
-    const bool same_grid =
-        std::all_of(files.begin(), files.end(), [&](const nifti_header& h) { return h.grid.size == r.grid().size; });
-    if (series.volumes() != frames.frames() || !same_grid)
+    if (series.volumes() != frames.frames())
       refuse_data(fmt::format("{} has another size than when the result was computed", files.front().path));
     const json& c = r.configuration();
     how.discretisation =

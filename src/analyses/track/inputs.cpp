@@ -267,7 +267,8 @@ void read_streamline_masks(const track_request& request, track_inputs& in) {
 track_inputs read_track_inputs(const session& s, const track_request& given) {
   track_request request = given;
   s.on_root([&] { request = with_mask_files(given); });
-  posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, request.run.threads);
+  posterior_samples samples =
+      read_posterior_samples(s, request.samples, request.mask, request.masks, request.run.threads);
   s.note_stage("samples read");
   track_inputs in = read_track_field(s, request, std::move(samples));
   in.max_kept = request.paths.empty() ? 0 : request.max_paths;

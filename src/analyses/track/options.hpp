@@ -10,6 +10,7 @@
 #include "mpi/comm/session.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/scan/fsl_grid.hpp"
+#include "src/scan/mask_rules.hpp"
 #include "src/scan/surface_space.hpp"
 
 namespace voxherd {
@@ -60,6 +61,7 @@ struct track_request {
   std::string target_paths;        ///< file for a density of the streamlines to each target; "" for none
   bool densities_by_seed = false;  ///< the columns of matrix2 are all voxels that streamlines can reach
   double matrix_min_length_mm = 0;
+  mask_rules masks = mask_rules::own;
   run_request run;
 };
 

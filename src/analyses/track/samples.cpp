@@ -106,7 +106,7 @@ bool has_samples_from(const std::string& prefix, std::int32_t fibre) {
 
 class folder_source final : public sample_source {
  public:
-  folder_source(const std::string& path, const std::string& given_mask) {
+  folder_source(const std::string& path, const std::string& given_mask, mask_rules rules) {
     const std::string prefix = sample_prefix(path);
     std::vector<std::string> paths;
     while (has_samples_from(prefix, fibres + 1)) add_fibre(prefix, std::to_string(fibres + 1), paths);
@@ -130,7 +130,7 @@ class folder_source final : public sample_source {
     const nifti_header& first = headers_.front();
     samples = static_cast<std::int32_t>(first.volumes);
     grid = first.grid;
-    voxels = voxels_inside(mask, first);
+    voxels = voxels_inside(mask, first, rules);
     image = first.geometry;
   }
 
@@ -247,22 +247,22 @@ bool is_folder(const std::string& path) {
   return std::filesystem::is_directory(path) || has_samples(path, "1") || has_samples(path, "");
 }
 
-std::unique_ptr<sample_source> open_source(const std::string& path, const std::string& mask) {
-  if (is_folder(path)) return std::make_unique<folder_source>(path, mask);
+std::unique_ptr<sample_source> open_source(const std::string& path, const std::string& mask, mask_rules rules) {
+  if (is_folder(path)) return std::make_unique<folder_source>(path, mask, rules);
   return std::make_unique<result_source>(path);
 }
 
 }  // namespace
 
 posterior_samples read_posterior_samples(const session& s, const std::string& path, const std::string& mask,
-                                         int threads) {
+                                         mask_rules rules, int threads) {
   std::unique_ptr<sample_source> source;
   fsl_grid grid;
   std::vector<std::uint64_t> voxels;
   std::int32_t counts[2] = {};
   bool is_masked = false;
   s.on_root([&] {
-    source = open_source(path, mask);
+    source = open_source(path, mask, rules);
     is_masked = !mask.empty() && is_folder(path);
     grid = fsl_grid(source->grid, source->image);
     voxels = grid.turned(source->voxels);
@@ -285,7 +285,7 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
   const node_cores cores(s);
   s.agree([&] {
     if (s.node_rank() != 0) return;
-    if (!source) source = open_source(path, mask);
+    if (!source) source = open_source(path, mask, rules);
     // In a thread of its own, because this rank may be bound to a few cores while the others of its node wait.
     const auto read_on_all_cores = [&] {
       const openmp_team team;

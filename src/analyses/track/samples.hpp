@@ -11,6 +11,7 @@
 #include "mpi/comm/node_memory.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/scan/fsl_grid.hpp"
+#include "src/scan/mask_rules.hpp"
 
 namespace voxherd {
 
@@ -45,10 +46,10 @@ class sample_check {
 };
 
 /// From a result of ballstick, or from a folder of bedpostX (merged_th1samples, ..., nodif_brain_mask), which may be
-/// given as FOLDER/merged. `mask`: replaces the folder's, or "". `threads`: 0 for all cores
+/// given as FOLDER/merged. `mask`: replaces the folder's, or ""; `rules`: for both. `threads`: 0 for all cores
 /// of the node. Collective. Throws failure (missing_input, bad_data),
 /// the same on every rank.
 posterior_samples read_posterior_samples(const session& s, const std::string& path, const std::string& mask,
-                                         int threads);
+                                         mask_rules rules, int threads);
 
 }  // namespace voxherd

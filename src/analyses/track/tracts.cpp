@@ -94,7 +94,8 @@ tract_run read_run(const session& s, std::size_t tract, const track_request& req
 track_inputs read_common(const session& s, const track_request& given, const tract_protocol& first) {
   track_request request = make_run_request(given, first, false);
   s.on_root([&] { request = with_mask_files(request); });
-  posterior_samples samples = read_posterior_samples(s, request.samples, request.mask, request.run.threads);
+  posterior_samples samples =
+      read_posterior_samples(s, request.samples, request.mask, request.masks, request.run.threads);
   s.note_stage("samples read");
   track_inputs in = read_track_field(s, request, std::move(samples));
   s.on_root([&] { read_exit_masks(request, in); });

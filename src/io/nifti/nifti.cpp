@@ -306,9 +306,28 @@ struct nifti_reader::state {
   nifti_converter_to<double> convert_to_double = nullptr;
   std::vector<std::byte> stored;
 
+  /// A volume of a reordered header.
+  template <class To>
+  struct reordered_volume {
+    std::vector<To> values;
+    std::optional<std::uint64_t> number;
+  };
+  reordered_volume<float> reordered_floats;
+  reordered_volume<double> reordered_doubles;
+
   template <class To>
   void read_values(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, nifti_converter_to<To> use,
-                   To* out) {
+                   reordered_volume<To>& kept, To* out) {
+    if (header.order.is_as_stored()) return convert_stored(volume, first_voxel, count, use, out);
+    (void)byte_offset(volume, first_voxel, count);  // checks the range
+    if (kept.number != volume) reorder_volume(volume, use, kept);
+    std::copy_n(kept.values.begin() + static_cast<std::ptrdiff_t>(first_voxel), count, out);
+  }
+
+  /// Reads values as they are stored.
+  template <class To>
+  void convert_stored(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, nifti_converter_to<To> use,
+                      To* out) {
     const std::uint64_t offset = byte_offset(volume, first_voxel, count);
     constexpr std::uint64_t piece = 1 << 16;  // values that stay in the cache between reading and conversion
     for (std::uint64_t done = 0; done < count; done += piece) {
@@ -317,6 +336,22 @@ struct nifti_reader::state {
       read(offset + done * header.bytes_per_value, n * header.bytes_per_value, stored.data());
       use(stored.data(), n, header.slope, header.intercept, out + done);
     }
+  }
+
+  template <class To>
+  void reorder_volume(std::uint64_t volume, nifti_converter_to<To> use, reordered_volume<To>& kept) {
+    const auto& n = header.grid.size;
+    const stored_places place(n, header.order);
+    std::vector<To> values(header.grid.voxel_count());
+    convert_stored(volume, 0, values.size(), use, values.data());
+    kept.values.resize(values.size());
+    To* out = kept.values.data();
+    for (std::uint64_t z = 0; z < n[2]; ++z)
+      for (std::uint64_t y = 0; y < n[1]; ++y) {
+        std::uint64_t from = place.at(0, y, z);
+        for (std::uint64_t x = 0; x < n[0]; ++x, from += place.step()) *out++ = values[from];
+      }
+    kept.number = volume;
   }
 };
 
@@ -327,11 +362,13 @@ nifti_reader::nifti_reader(nifti_reader&&) noexcept = default;
 const nifti_header& nifti_reader::header() const { return state_->header; }
 
 void nifti_reader::read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, float* out) {
-  state_->read_values(volume, first_voxel, count, state_->convert, out);
+  state& s = *state_;
+  s.read_values(volume, first_voxel, count, s.convert, s.reordered_floats, out);
 }
 
 void nifti_reader::read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, double* out) {
-  state_->read_values(volume, first_voxel, count, state_->convert_to_double, out);
+  state& s = *state_;
+  s.read_values(volume, first_voxel, count, s.convert_to_double, s.reordered_doubles, out);
 }
 
 void nifti_reader::read_stored(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, std::byte* out) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/analysis.hpp"
+#include "src/io/nifti/storage_order.hpp"
 
 namespace voxherd {
 
@@ -25,7 +26,8 @@ struct nifti_header {
   int version = 1;
   bool byte_swapped = false;
   bool compressed = false;
-  image_grid grid;            ///< voxel_to_world from sform, else qform, else voxel sizes
+  image_grid grid;            ///< voxel_to_world from sform, else qform, else voxel sizes; in `order`
+  storage_order order;        ///< in which values are read; as stored unless the header was reordered (companion.hpp)
   std::uint64_t volumes = 1;  ///< dim[4], 1 for a 3-D image; with a fifth dimension all of its volumes
   std::uint64_t series = 1;   ///< dim[5]
   nifti_intent intent;
@@ -69,11 +71,12 @@ class nifti_reader {
   const nifti_header& header() const;
 
   /// Reads voxels [first_voxel, first_voxel + count) of one volume, x fastest. Plain files allow any order. In .gz
-  /// files, going forward inflates what lies between; going back starts again. Throws failure.
+  /// files, going forward inflates what lies between; going back starts again. Of a reordered header, the volume is
+  /// read completely and kept until another one is read. Throws failure.
   void read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, float* out);
   /// The same in double, which represents every integer that labels may have.
   void read(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, double* out);
-  /// The same without conversion: count * bytes_per_value bytes.
+  /// The same without conversion, as stored: count * bytes_per_value bytes.
   void read_stored(std::uint64_t volume, std::uint64_t first_voxel, std::uint64_t count, std::byte* out);
   /// Reads on to the end of a .gz file, beyond the image, which verifies all checksums. read() and read_stored() do so
   /// when they reach the image's last byte. Throws failure.

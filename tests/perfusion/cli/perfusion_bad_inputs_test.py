@@ -216,7 +216,7 @@ class BadInputs(PerfusionJobs):
 
     def test_a_voi_outside_the_image_is_rejected(self):
         away = self.image("away.nii", self.study.artery, origin_mm=(500, 0, 0))
-        self.assert_rejected(BAD_DATA, "so it is outside", scan=self.given(arterial_voi=away))
+        self.assert_rejected(BAD_DATA, "expected less than half a voxel", scan=self.given(arterial_voi=away))
 
     def test_a_voi_with_invalid_values_is_rejected(self):
         series = self.study.concentration.copy()

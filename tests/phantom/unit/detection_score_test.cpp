@@ -17,7 +17,7 @@ struct planar_fibre {
 /// Fibres of each voxel, in the xy plane.
 fibre_field planar_field(const std::vector<std::vector<planar_fibre>>& voxels) {
   fibre_field field;
-  field.size = {voxels.size(), 1, 1};
+  field.grid.size = {voxels.size(), 1, 1};
   std::size_t most = 0;
   for (const auto& v : voxels) most = std::max(most, v.size());
   field.direction.assign(most, std::vector<float>(3 * voxels.size(), 0));

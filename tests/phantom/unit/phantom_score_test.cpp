@@ -12,7 +12,7 @@ using namespace voxherd;
 /// One voxel; fibres given as an angle in the xy plane and a fraction.
 fibre_field one_voxel(const std::vector<std::pair<double, float>>& fibres) {
   fibre_field field;
-  field.size = {1, 1, 1};
+  field.grid.size = {1, 1, 1};
   field.voxels = {0};
   for (const auto& [degrees, fraction] : fibres) {
     const double a = degrees * M_PI / 180;

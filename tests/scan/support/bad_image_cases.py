@@ -74,6 +74,8 @@ HEADERS = {
 MASKS = {
     "missing mask": ("mask.nii", None, MISSING, ["No such file"]),
     "mask of another size": ("mask.nii", nifti(numpy.ones((5, 4, 4))), BAD_DATA, ["5 x 4 x 4", "5 x 4 x 3"]),
+    "mask at another place": ("mask.nii", nifti(numpy.eye(5, 4)[:, :, None] + numpy.zeros(SIZE), sform=[[2, 0, 0, 99], [0, 2, 0, 0], [0, 0, 2, 0]]),
+                              BAD_DATA, ["places voxels up to 99 mm away", "less than half a voxel"]),
     "mask in a directory's place": ("mask.nii", os.mkdir, MISSING, ["it is a directory"]),
     "truncated mask": ("mask.nii", MASK[:-1], BAD_DATA, ["truncated"]),
     "empty mask": ("mask.nii", nifti(numpy.zeros(SIZE)), BAD_DATA, ["0 of 60", "at least one"]),

@@ -1,0 +1,67 @@
+#include "src/io/nifti/companion.hpp"
+
+#include <algorithm>
+
+namespace voxherd {
+
+namespace {
+
+/// Whether the determinant of the voxel-to-world matrix is positive.
+bool is_positive(const image_grid& grid) {
+  const auto& m = grid.voxel_to_world;
+  return m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) +
+             m[2] * (m[4] * m[9] - m[5] * m[8]) >
+         0;
+}
+
+}  // namespace
+
+bool has_orientation(const nlohmann::json& geometry) {
+  return geometry.is_null() || geometry.at("qform_code") != 0 || geometry.at("sform_code") != 0;
+}
+
+void reorder(nifti_header& header, const storage_order& order) {
+  const storage_order before = header.order;
+  header.grid = reordered(header.grid, order);
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::size_t axis = order.stored_axis[d];
+    header.order.stored_axis[d] = before.stored_axis[axis];
+    header.order.is_reversed[d] = order.is_reversed[d] != before.is_reversed[axis];
+  }
+}
+
+std::optional<nearest_order> match_companion(const nifti_header& companion, const nifti_header& image) {
+  if (has_orientation(companion.geometry) && has_orientation(image.geometry))
+    return find_nearest_order(companion.grid, image.grid);
+  if (companion.grid.size != image.grid.size) return std::nullopt;
+  return nearest_order{};
+}
+
+double in_voxels(double mm, const image_grid& image) {
+  return mm / *std::min_element(image.voxel_size_mm.begin(), image.voxel_size_mm.end());
+}
+
+storage_order fsl_order(const image_grid& companion, const image_grid& image) {
+  storage_order order;
+  order.is_reversed[0] = is_positive(companion) != is_positive(image);
+  return order;
+}
+
+bool bring_from_same_place(nifti_header& companion, const image_grid& image, const nlohmann::json& geometry) {
+  nifti_header place;  // the fields that match_companion() needs
+  place.grid = image;
+  place.geometry = geometry;
+  const auto found = match_companion(companion, place);
+  if (!found || in_voxels(found->apart_mm, image) >= same_voxel_voxels) return false;
+  reorder(companion, found->order);
+  return true;
+}
+
+bool bring_unchecked(nifti_header& companion, const image_grid& image, const nlohmann::json& geometry) {
+  if (bring_from_same_place(companion, image, geometry)) return true;
+  if (companion.grid.size != image.size) return false;
+  reorder(companion, fsl_order(companion.grid, image));
+  return true;
+}
+
+}  // namespace voxherd
