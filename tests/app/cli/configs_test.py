@@ -46,7 +46,8 @@ class Configs(unittest.TestCase):
             with open(frames[i], "wb") as file:
                 file.write(image)
         with open(curves, "w", encoding="utf-8") as file:
-            file.writelines(f"{5 * i},{c},{c / 2}\n" for i, c in enumerate((0, 0, 0, 5, 3, 2, 2, 1, 1, 1)))
+            inputs = zip((0, 0, 0, 5, 3, 2, 2, 1, 1, 1), (0, 0, 0, 1, 2, 2, 2, 1, 1, 1))
+            file.writelines(f"{5 * i},{artery},{portal}\n" for i, (artery, portal) in enumerate(inputs))
         wanted = ("--relaxivity", "4", "--t1", "0.6") if read_settings(name).get("signal") == "linear" else ()
         return ("--dynamic", *frames, "--spacing", "5", "--curves", curves, *wanted)
 

@@ -483,17 +483,15 @@ class Streamlines(DetailJobs):
         self.assertEqual(status, 422)
         self.assertIn(b"77", why)
 
-    def test_streamlines_of_track_are_in_the_groups_of_both_halves(self):
+    def test_streamlines_of_track_are_in_the_groups_of_all_regions_that_they_reach(self):
         with Viewer(self.make("lines")) as viewer, h5py.File(self.path("lines.h5")) as file:
-            start, first, second = (file[f"samples/{name}"][()] for name in ("region", "first_region", "second_region"))
+            start, points, offset = file["samples/region"][()], file["points/reached"][()], file["points/offset"][()]
+            reached = [set(points[begin:end].tolist()) - {0} for begin, end in zip(offset[:-1], offset[1:])]
             pairs, starts = viewer.state()["details"]["streamlines"]["groupings"]
             self.assertGreater(len(pairs["groups"]), 3)
             for number, name in enumerate(pairs["groups"]):
                 a, b = (0 if region == "no region" else int(region.split()[1]) for region in name.split(" → "))
-                if b == 0:
-                    own = (start == a) & (first == 0) & (second == 0)
-                else:
-                    own = (start == a) & ((first == b) | (second == b))
+                own = (start == a) & np.array([b in regions or (b == 0 and not regions) for regions in reached])
                 self.assertEqual(pairs["fibres"][number], own.sum(), name)
             only = [n for n in range(len(pairs["groups"])) if n != 1]
             self.assertEqual(self.choose(viewer, grouping=0, hidden=only)[0]["fibres"], pairs["fibres"][1])
