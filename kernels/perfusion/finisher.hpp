@@ -35,7 +35,7 @@ class judge {
     model_.equations(p, y, e);
     j.sum_of_squares = e.cost;
     j.total_squares = about_mean(y);
-    Number moves[parameter_count], used(scalar(0));
+    Number moves[parameter_count], free[parameter_count], used(scalar(0));
     const Number none(scalar(0)), one(scalar(1));
     VOXHERD_UNROLL
     for (int i = 0; i < parameter_count; ++i) {
@@ -43,10 +43,11 @@ class judge {
       if (limits_.bounded && !limits_.fixed[i])
         j.at_bound[i] =
             lane::select(!(p[i] > Number(limits_.least[i])) || !(p[i] < Number(limits_.most[i])), one, none);
-      moves[i] = limits_.fixed[i] ? none : one - j.at_bound[i];
-      moves[i] = lane::select(e.hessian[packed_index(i, i)] > none, moves[i], none);
+      free[i] = limits_.fixed[i] ? none : lane::select(e.hessian[packed_index(i, i)] > none, one, none);
+      moves[i] = free[i] * (one - j.at_bound[i]);
       used += moves[i];
     }
+    j.singular = are_dependent(free, e);
     const Number freedom = lane::max(static_cast<scalar>(view_.counted) - used, one);
     deviations(moves, e.cost / freedom, e, j);
     return j;
@@ -69,16 +70,20 @@ class judge {
   /// A column counts as dependent if its squared rest after removing the others' is this small: rounding of the sums.
   static constexpr scalar min_independence = 64 * std::numeric_limits<scalar>::epsilon();
 
-  VOXHERD_FUNCTION static void deviations(const Number (&moves)[parameter_count], Number variance,
-                                          normal_equations<Number>& e, judgement<Number>& j) {
-    const Number none(scalar(0)), one(scalar(1));
+  /// Keeps some parameters (1; 0: not) of the Hessian and makes the others independent of all.
+  VOXHERD_FUNCTION static void keep_only(const Number (&kept)[parameter_count], normal_equations<Number>& e) {
     VOXHERD_UNROLL
     for (int a = 0; a < parameter_count; ++a) {
       VOXHERD_UNROLL
-      for (int b = 0; b < a; ++b) e.hessian[packed_index(a, b)] *= moves[a] * moves[b];
+      for (int b = 0; b < a; ++b) e.hessian[packed_index(a, b)] *= kept[a] * kept[b];
       Number& own = e.hessian[packed_index(a, a)];
-      own = own * moves[a] + (one - moves[a]);
+      own = own * kept[a] + (Number(scalar(1)) - kept[a]);
     }
+  }
+
+  /// Also a parameter at a bound counts: if its column depends on the others', other values of all fit as well.
+  VOXHERD_FUNCTION static mask are_dependent(const Number (&free)[parameter_count], normal_equations<Number> e) {
+    keep_only(free, e);
     Number diagonal[parameter_count];
     VOXHERD_UNROLL
     for (int a = 0; a < parameter_count; ++a) diagonal[a] = e.hessian[packed_index(a, a)];
@@ -86,9 +91,16 @@ class judge {
     VOXHERD_UNROLL
     for (int a = 0; a < parameter_count; ++a) {
       const Number inverse = e.hessian[packed_index(a, a)];
-      good = good && inverse * inverse * diagonal[a] * Number(min_independence) < one;
+      good = good && inverse * inverse * diagonal[a] * Number(min_independence) < Number(scalar(1));
     }
-    j.singular = !good;
+    return !good;
+  }
+
+  VOXHERD_FUNCTION static void deviations(const Number (&moves)[parameter_count], Number variance,
+                                          normal_equations<Number>& e, judgement<Number>& j) {
+    const Number none(scalar(0)), one(scalar(1));
+    keep_only(moves, e);
+    const mask good = cholesky_factor_lanes<parameter_count, mask>(e.hessian);
     VOXHERD_UNROLL
     for (int a = 0; a < parameter_count; ++a) {
       Number unit[parameter_count];

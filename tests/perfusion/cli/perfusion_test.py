@@ -436,7 +436,7 @@ class Files(PerfusionJobs):
             for t, a in zip(s.times, s.arterial):
                 file.write(f"{t:.9g},{a:.9g},{a / 2:.9g}\n")
         scan = (*s.words()[:6], "--curves", self.path("multiple.csv"))
-        for solver in ("lm", "linear", "simplex"):
+        for solver in ("lm", "linear", "simplex", "varpro"):
             maps = self.fit("--solver", solver, "--delays", "zero", scan=scan)
             self.assertEqual(set(maps["status"]), {5}, solver)
             for name, values in maps.maps.items():
