@@ -165,13 +165,9 @@ void choose_frame(const fs::path& root, const fs::path& folder, const bids_name&
   if (!s.problem.empty()) return;
   std::string reason;
   if (const std::string table = find_inherited(root, folder, name, ".b"); !table.empty()) {
-    try {
-      const nifti_header image = read_nifti_header(s.dwi);
-      s.frame = compare_with_table({s.bval, s.bvec}, table, image.grid, image.volumes);
-      reason = "so they agree with " + printable(table);
-    } catch (const failure& f) {
-      s.problem = f.what();
-    }
+    const nifti_header image = read_nifti_header(s.dwi);
+    s.frame = compare_with_table({s.bval, s.bvec}, table, image.grid, image.volumes);
+    reason = "so they agree with " + printable(table);
   } else if (name.value("desc") == "preproc" && is_of_qsiprep(root)) {
     s.frame = direction_frame::image;
     reason = "QSIPrep wrote them, and no .b file is beside them";
