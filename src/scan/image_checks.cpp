@@ -67,6 +67,13 @@ void bring_to_grid(nifti_header& companion, const nifti_header& image, mask_rule
   reorder(companion, order);
 }
 
+void check_one_volume(const nifti_header& header, const char* what, mask_rules rules) {
+  if (header.volumes == 1) return;
+  const std::string found = fmt::format("{}: dim[4] is {}", printable(header.path), header.volumes);
+  if (rules == mask_rules::own) refuse_data(fmt::format("{}, expected 1: {} of one volume", found, what));
+  spdlog::warn("{}; the first volume is read as {}", found, what);
+}
+
 void check_same_file(const session& s, const std::string& path, nifti_header& header) {
   std::string expected = s.is_root() ? appearance(header) : "";
   s.broadcast(expected);

@@ -24,6 +24,10 @@ void log_warnings(const nifti_header& header);
 /// voxherd's own rules for a displacement of half a voxel or more; FSL's programs match such images by index.
 void bring_to_grid(nifti_header& companion, const nifti_header& image, mask_rules rules = mask_rules::own);
 
+/// Throws failure (bad_data) if `what`, such as "a mask", has several volumes. FSL's programs read the first one: then it
+/// warns.
+void check_one_volume(const nifti_header& header, const char* what, mask_rules rules = mask_rules::own);
+
 /// Every rank except 0 reads the header itself and compares it with rank 0's, to detect nodes that see another file.
 /// The header is in rank 0's order afterwards. Collective. Throws failure, the same on every rank.
 void check_same_file(const session& s, const std::string& path, nifti_header& header);

@@ -18,10 +18,7 @@ namespace voxherd {
 std::vector<float> read_mask_values(const std::string& mask, const nifti_header& image, mask_rules rules) {
   nifti_header header = read_nifti_header(mask);
   log_warnings(header);
-  if (header.volumes != 1) {
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: dim[4] is {}, expected 1: a mask of one volume", printable(mask), header.volumes));
-  }
+  check_one_volume(header, "a mask", rules);
   bring_to_grid(header, image, rules);
   return read_volume(header);
 }

@@ -70,6 +70,19 @@ class Dtifit(Phantom):
             self.assertTrue(np.allclose(image.affine, series.affine), name)
             self.assertEqual(image.get_data_dtype(), np.float32, name)
 
+    def test_the_first_volume_of_a_mask_counts_as_in_FSL(self):
+        """nipype's pipelines give the masked series as the mask."""
+        self.dtifit("--out=dti")
+        series, mask = nibabel.load(f"{self.subject}/data.nii"), nibabel.load(f"{self.subject}/nodif_brain_mask.nii.gz").get_fdata()
+        masked = series.get_fdata() * (mask > 0)[..., None]
+        masked[..., 1:] += 1
+        nibabel.save(nibabel.Nifti1Image(masked.astype(np.float32), series.affine), f"{self.folder}/masked.nii.gz")
+        self.files[1] = f"--mask={self.folder}/masked"
+        done = self.dtifit("--out=other")
+        self.assertIn("the first volume is read as a mask", done.stderr)
+        for name in IMAGES:
+            np.testing.assert_array_equal(self.image(name, "other"), self.image(name), name)
+
     def test_is_an_ordinary_least_squares_fit_as_numpy_computes_it(self):
         self.dtifit("-o", "dti", "--sse", "--save_tensor")
         inside = nibabel.load(f"{self.subject}/nodif_brain_mask.nii.gz").get_fdata() > 0
