@@ -25,6 +25,10 @@ LAYERS = (("src/app",), ("src/batch",), ("src/report", "src/view", "src/fsl", "s
           kernel_folders_of_analyses(), ("kernels/voxel_model",), ("kernels/tensor_field",), ("kernels/device",), ("kernels/portable",), ("core",))
 
 
+# The configuration, and what the system says about this process.
+FILES_OF_CORE = ("core/command_line.cpp", "core/control_groups.cpp", "core/own_program.cpp")
+
+
 def files_below(*folders, ends):
     for folder in folders:
         for at, below, names in os.walk(os.path.join(ROOT, folder)):
@@ -133,7 +137,8 @@ class Includes(unittest.TestCase):
         self.expect_none(["kernels"], r"<(mpi|hdf5|H5|zlib|boost/|spdlog/|nlohmann/|fstream|filesystem)")
         self.expect_none(["core"], r"<(mpi|hdf5|H5|zlib|spdlog/|cuda)")
         with_files = {path for path, what in includes_of("core") if re.match("<(fstream|filesystem|fcntl)", what)}
-        self.assertEqual(with_files, {"core/command_line.cpp", "core/failure.cpp"})  # the latter words their exceptions
+        own = {"core/command_line.cpp", "core/control_groups.cpp", "core/own_program.hpp"}
+        self.assertEqual(with_files, {*own, "core/failure.cpp"})  # the latter words their exceptions
 
     def test_only_cuda_files_include_cuda_headers(self):
         broken = [f"{path} includes {what}" for path, what in includes_of(*SHIPPED)
@@ -153,6 +158,14 @@ class Includes(unittest.TestCase):
             header = os.path.splitext(path)[0] + ".hpp"
             if os.path.exists(header):
                 self.assertIn(f'"{os.path.relpath(header, ROOT)}"', INCLUDE.findall(text_of(path)), path)
+
+    def test_threads_are_started_and_the_process_is_found_in_one_place_each(self):
+        """Otherwise a refused thread, or a missing /proc, has another message or none."""
+        for what, place in ((r"std::j?thread\(|std::async\(std::launch::async|pthread_create", "core/threads"),
+                            ("/proc/self/exe|/proc/self/cmdline|/proc/self/environ", "core/own_program"),
+                            (r"/sys/fs/cgroup|/proc/self/cgroup", "core/control_groups"), (r"\bf(data)?sync\(", "mpi/result/file_names")):
+            found = {os.path.relpath(path, ROOT) for path in files_below(*SHIPPED, ends=SOURCES) if re.search(what, text_of(path))}
+            self.assertEqual({os.path.splitext(path)[0] for path in found}, {place}, what)
 
     def test_headers_are_included_once_per_file(self):
         broken = [path for path in files_below(*SHIPPED, ends=(".hpp", ".cuh")) if "#pragma once" not in text_of(path)]
@@ -207,9 +220,9 @@ class Symbols(unittest.TestCase):
         pattern = r"(isal_|XML_[A-Z]|gz(open|read|write|close)|inflate|deflate)"
         self.assertEqual(self.sources_that_need(pattern, ("src/io/",)), set())
 
-    def test_core_and_kernels_open_no_files_except_the_configuration(self):
+    def test_core_and_kernels_open_no_files_except_the_configuration_and_those_of_the_system(self):
         pattern = r"(fopen|open|openat|mmap)(64)?$|_ZNSt1[34]basic_[io]?f(ile)?stream|_ZNSt10filesystem"
-        self.assertEqual(self.sources_that_need(pattern, ("mpi/", "src/", "core/command_line.cpp")), set())
+        self.assertEqual(self.sources_that_need(pattern, ("mpi/", "src/", *FILES_OF_CORE)), set())
 
 
 class Places(unittest.TestCase):
