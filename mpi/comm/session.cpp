@@ -89,6 +89,9 @@ session::session(int* argc, char*** argv, needed_ranks needed)
   // Alone, this process is the only rank: MPI would open ports for other machines, and start a program that needs PATH.
   if (needed == needed_ranks::first || !is_one_of_ranks(environment_variable)) return;
   claim_mpi_start(environment_variable);
+  // MPI changes what the environment says.
+  launched_ = launched_processes(environment_variable);
+  const bool speaks = launched_rank(environment_variable) == 0;
   {
     const start_guard guard;
     int provided = 0;
@@ -102,11 +105,9 @@ session::session(int* argc, char*** argv, needed_ranks needed)
   MPI_Comm_rank(handles_->node, &node_rank_);
   MPI_Comm_size(handles_->node, &node_size_);
   note_stage("MPI started");
-  const long started = launched_processes(environment_variable);
-  if (needed != needed_ranks::all || started <= size_) return;
-  const bool speaks = launched_rank(environment_variable) == 0;
+  if (needed != needed_ranks::all || launched_ <= size_) return;
   finish();
-  throw failure(exit_status::usage, speaks ? unconnected_text(started) : "");
+  throw failure(exit_status::usage, speaks ? unconnected_text(launched_) : "");
 }
 
 void session::note_stage(const std::string& name) const { stages_.push_back({name, steady_seconds() - started_}); }

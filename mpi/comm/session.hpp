@@ -35,6 +35,9 @@ class session {
   int node_rank() const { return node_rank_; }  ///< rank among those of the same node
   int node_size() const { return node_size_; }
   const std::string& host() const { return host_; }
+  /// Number of processes that the launcher started: more than size() if MPI does not connect them. 0 if it is not
+  /// known.
+  long launched() const { return launched_; }
 
   /// Notes that a stage of the command ended now, for the account of where its time went.
   void note_stage(const std::string& name) const;
@@ -127,6 +130,7 @@ class session {
 
   std::unique_ptr<communicators> handles_;
   int rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1;
+  long launched_ = 0;
   std::string host_;
   double started_ = 0;  ///< start of the process, on steady_clock
   mutable std::vector<stage> stages_;

@@ -118,7 +118,7 @@ bool is_in_path(const std::string& program) {
 }
 
 finding check_launcher(const session& s, const std::set<std::string>& hosts) {
-  const long started = launched_processes(environment_variable);
+  const long started = s.launched();
   const std::string text =
       fmt::format("{}, {} on {}", mpi_library(), counted(static_cast<std::uint64_t>(s.size()), "rank"),
                   counted(hosts.size(), "node"));
