@@ -25,6 +25,10 @@ class voxelwise_base : public analysis {
     if constexpr (requires { input_.constants(); }) return input_.constants();
     return {};
   }
+  bool may_be_empty() const override {
+    if constexpr (requires { input_.may_be_empty(); }) return input_.may_be_empty();
+    return false;
+  }
   item_input* input() override { return &input_; }
   std::unique_ptr<item_counts> make_counts() const override { return std::make_unique<status_counts>(this->outputs()); }
   int lanes() const override { return device_.kind == backend::cuda ? 2 : 1; }
