@@ -11,10 +11,17 @@ enum class tensor_weighting {
   iterated,  ///< weighted, then again with the squared signal that the last fit predicts
 };
 
+/// What becomes of samples that have no logarithm, or whose logarithm would count too much.
+enum class low_sample_rule {
+  millionth_of_largest,  ///< raised to this, as MRtrix3's dwi2tensor does
+  hundredth_of_S0,       ///< raised to 1 % of the S0 of a first fit, as FSL's dtifit does
+};
+
 struct tensor_settings {
   tensor_weighting weighting = tensor_weighting::iterated;
   int iterations = 2;               ///< further fits after the first; used only by `iterated`
   bool gradient_deviation = false;  ///< rows end in nine more floats
+  low_sample_rule low_samples = low_sample_rule::millionth_of_largest;
 };
 
 /// Outputs of a tensor fit; all but `status` are zero if that is neither `fitted` nor `not_physical`. FA exceeds 1 if

@@ -96,8 +96,10 @@ class tensor_fitter {
   /// The least squares' solution, in the model's units.
   struct solution {
     voxel_status status = voxel_status::singular;
-    double largest = 0;            ///< sample
-    double p[unknowns] = {};       ///< parameters of the last pass
+    double largest = 0;                             ///< sample
+    double floor = tensor_model::floor_of_largest;  ///< smaller samples are raised to it; 1 is the largest sample
+    double min_S0 = 0;                              ///< in the same unit
+    double p[unknowns] = {};                        ///< parameters of the last pass
     double before[unknowns] = {};  ///< parameters of the pass before the last one, whose signals gave its weights
     double factor[packed_size(unknowns)] = {};  ///< Cholesky's of the last pass's normal matrix
   };
@@ -112,6 +114,10 @@ class tensor_fitter {
     found.status = examine(row, found.largest);
     if (found.status != voxel_status::fitted) return found;
     const deviation bend = read_deviation(row);
+    if (settings_.low_samples == low_sample_rule::hundredth_of_S0 && !find_floor(row, bend, found)) {
+      found.status = voxel_status::singular;
+      return found;
+    }
     for (int pass = 0; pass <= refits(); ++pass) {
       for (int i = 0; i < unknowns; ++i) found.before[i] = found.p[i];
       if (solve_pass(row, bend, pass, found)) continue;
@@ -126,7 +132,8 @@ class tensor_fitter {
     tensor_fit result;
     result.status = found.status;
     // Signals were scaled to 1 at the largest sample and b to 1 at the largest b.
-    result.S0 = found.largest * std::exp(found.p[6]);
+    const double S0 = std::exp(found.p[6]);
+    result.S0 = found.largest * (S0 < found.min_S0 ? found.min_S0 : S0);
     for (int i = 0; i < 6; ++i) result.tensor[i] = found.p[i] / design_.largest_b_s_per_mm2;
     result.residual = rms_residual(row, read_deviation(row), found.largest, found.p);
     if (!(result.S0 <= FLT_MAX) || !(result.residual <= found.largest)) return failed(voxel_status::diverged);
@@ -142,7 +149,7 @@ class tensor_fitter {
                                         std::size_t k) const {
     constexpr double min_freedom = 1e-6;
     const double s = row[k] / found.largest;
-    if (!(s > tensor_model::floor_of_largest)) return 0;
+    if (!(s > found.floor)) return 0;
     double x[unknowns];
     design_row(k, bend, x);
     const double freedom = 1 - weight(s, x, found.before, refits()) * leverage_of_unit_weight(found.factor, x);
@@ -185,7 +192,9 @@ class tensor_fitter {
     }
     if (!finite) return voxel_status::not_finite;
     if (smallest == largest) return largest == 0 ? voxel_status::all_zero : voxel_status::constant;
-    if (positive < static_cast<std::size_t>(unknowns)) return voxel_status::too_few_positive;
+    const std::size_t needed =
+        settings_.low_samples == low_sample_rule::hundredth_of_S0 ? 1 : static_cast<std::size_t>(unknowns);
+    if (positive < needed) return voxel_status::too_few_positive;
     return voxel_status::fitted;
   }
 
@@ -197,9 +206,34 @@ class tensor_fitter {
       tensor_model::design_row(g, x);
   }
 
-  VOXHERD_FUNCTION static double relative_signal(double y, double largest) {
-    const double s = y / largest;
-    return s > tensor_model::floor_of_largest ? s : tensor_model::floor_of_largest;
+  VOXHERD_FUNCTION static double relative_signal(double y, const solution& found) {
+    const double s = y / found.largest;
+    return s > found.floor ? s : found.floor;
+  }
+
+  /// FSL's dtifit: in a first fit without weights, the logarithm of a sample that has none is 0, whatever the unit of
+  /// the signal. Its S0 determines the floor; the final S0 is at least the mean of the samples.
+  VOXHERD_FUNCTION bool find_floor(signal_row row, const deviation& bend, solution& found) const {
+    constexpr double largest_log = 23, share = 0.01;
+    const double log_largest = std::log(found.largest);
+    const auto log_of = [&](double y) { return (y > 0 ? std::log(y) : 0.0) - log_largest; };
+    const bool solved = solve_logs(
+        row, bend,
+        [&](double y, const double(&)[unknowns]) {
+          return log_and_weight{log_of(y), 1};
+        },
+        found);
+    double sum = 0, most = 0;
+    for (std::size_t k = 0; k < design_.measurements; ++k) {
+      const double y = row[k];
+      sum += y;
+      most = std::fabs(y) > most ? std::fabs(y) : most;
+    }
+    found.min_S0 = sum / static_cast<double>(design_.measurements) / found.largest;
+    double S0 = found.p[6] + log_largest < largest_log ? std::exp(found.p[6]) : most / found.largest;
+    if (S0 < found.min_S0) S0 = most / found.largest;
+    found.floor = share * S0;
+    return solved;
   }
 
   /// x . N^-1 x, N the normal matrix: |y|^2, L y = x.
@@ -226,14 +260,30 @@ class tensor_fitter {
   }
 
   VOXHERD_FUNCTION bool solve_pass(signal_row row, const deviation& bend, int pass, solution& found) const {
+    return solve_logs(
+        row, bend,
+        [&](double y, const double(&x)[unknowns]) {
+          const double s = relative_signal(y, found);
+          return log_and_weight{std::log(s), weight(s, x, found.p, pass)};
+        },
+        found);
+  }
+
+  struct log_and_weight {
+    double log, weight;
+  };
+
+  /// One linear fit. `describe`: of a sample, with its row of the design.
+  template <class Describe>
+  VOXHERD_FUNCTION bool solve_logs(signal_row row, const deviation& bend, const Describe& describe,
+                                   solution& found) const {
     double right[unknowns] = {};
     for (double& element : found.factor) element = 0;
     for (std::size_t k = 0; k < design_.measurements; ++k) {
       double x[unknowns];
       design_row(k, bend, x);
-      const double s = relative_signal(row[k], found.largest);
-      const double w = weight(s, x, found.p, pass);
-      const double weighted_log = w * std::log(s);
+      const log_and_weight sample = describe(row[k], x);
+      const double w = sample.weight, weighted_log = w * sample.log;
       for (int i = 0; i < unknowns; ++i) {
         right[i] += weighted_log * x[i];
         for (int j = 0; j <= i; ++j) found.factor[packed_index(i, j)] += w * x[i] * x[j];

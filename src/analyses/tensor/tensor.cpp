@@ -37,6 +37,7 @@ exit_status run_tensor(session& s, const tensor_request& request) {
   tensor_settings settings;
   settings.weighting = request.weighting;
   settings.iterations = request.iterations;
+  settings.low_samples = request.low_samples;
   settings.gradient_deviation = dwi.has_gradient_deviation();
   const std::vector<double> shells = request.shells_s_per_mm2.value_or(std::vector<double>());
   std::vector<std::uint32_t> volumes;

@@ -16,6 +16,7 @@ struct tensor_request {
   std::optional<std::vector<double>> shells_s_per_mm2;  ///< none: all volumes
   tensor_weighting weighting = tensor_weighting::iterated;
   int iterations = 2;  ///< iterations of the iterated fit
+  low_sample_rule low_samples = low_sample_rule::millionth_of_largest;
   run_request run;
 };
 
