@@ -116,8 +116,8 @@ class analysis {
   /// What to count over the result; null for nothing.
   virtual std::unique_ptr<item_counts> make_counts() const { return nullptr; }
 
-  /// Whether a result without items is valid (no connection was found) rather than an error (an empty mask).
-  /// For analyses without volumes.
+  /// Whether a result without items is valid (no connection was found; a mask of FSL's is empty) rather than an error.
+  /// Its volumes are zero.
   virtual bool may_be_empty() const { return false; }
 
   /// What each batch is computed from; null if the analysis reads nothing item by item.

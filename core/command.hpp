@@ -32,6 +32,8 @@ struct command {
   std::unique_ptr<prepared_command> (*prepare)(const given_options&);  ///< throws failure (usage)
   /// Translates the command line of another program that this command replaces; null for none.
   std::vector<std::string> (*translate)(const std::vector<std::string>&) = nullptr;
+  /// A message in the words of that other program, as the user has typed them; null: unchanged.
+  std::string (*retell)(const std::string& message, const std::vector<std::string>& typed) = nullptr;
   std::vector<output_spec> (*outputs)() = nullptr;  ///< outputs of a result with default options; null: not listed
   const char* example = "";                         ///< command lines for the help, each below 78 columns
   std::string (*notes)() = nullptr;                 ///< a section of the help, with its heading; null: none
@@ -75,6 +77,7 @@ constexpr command make_command(const command_words& words, std::vector<output_sp
       words.summary,
       []() -> const option_list& { return Table(); },
       [](const given_options& given) -> std::unique_ptr<prepared_command> { return std::make_unique<prepared>(given); },
+      nullptr,
       nullptr,
       outputs,
       words.example};

@@ -23,8 +23,7 @@ namespace {
 
 /// Checks the properties that every analysis must have. The same on all ranks.
 void check_items(const analysis& a, const result_layout& layout) {
-  const bool has_volumes = has_layout(layout.outputs, output_layout::volume);
-  if (layout.item_voxels.empty() && (has_volumes || !a.may_be_empty())) {
+  if (layout.item_voxels.empty() && !a.may_be_empty()) {
     throw failure(exit_status::bad_data, "the mask is empty: there are no voxels to analyse");
   }
   const auto& offsets = layout.point_offsets;

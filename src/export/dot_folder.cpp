@@ -157,7 +157,10 @@ void write_lookup(const export_settings& settings, const result_reader& result, 
   std::vector<std::int32_t> number(form.grid.voxel_count());
   for (std::size_t i = 0; i < columns.size(); ++i)
     number[static_cast<std::size_t>(columns[i])] = static_cast<std::int32_t>(i + 1);
-  const std::string path = (fs::path(settings.out) / "lookup_tractspace_fdt_matrix2.nii.gz").string();
+  const image_type type = settings.type.value_or(image_type());
+  form.is_nifti2 = type.is_nifti2;
+  const std::string path =
+      (fs::path(settings.out) / fmt::format("lookup_tractspace_fdt_matrix2{}", type.ending())).string();
   refuse_existing(path, settings);
   write_nifti(path, form, number);
 }

@@ -109,6 +109,27 @@ std::vector<const export_image*> rank_share(const session& s, const export_plan&
   return own;
 }
 
+constexpr std::string_view planned_ending = ".nii.gz";
+
+std::string without_ending(const std::string& name) {
+  return name.ends_with(planned_ending) ? name.substr(0, name.size() - planned_ending.size()) : name;
+}
+
+void set_type(image_type type, export_plan& plan) {
+  for (export_image& image : plan.images) {
+    image.name = without_ending(image.name) + type.ending();
+    image.form.is_nifti2 = type.is_nifti2;
+  }
+}
+
+/// FSL's programs find an image without its ending, and take the wrong one if there are two.
+void remove_other_types(const export_plan& plan, const export_settings& settings) {
+  if (!settings.type) return;
+  const std::string ending = settings.type->ending(), other = image_type{!settings.type->is_compressed}.ending();
+  for (const export_image& image : plan.images)
+    fs::remove(fs::path(settings.out) / (image.name.substr(0, image.name.size() - ending.size()) + other));
+}
+
 /// `kept`: files that even --overwrite does not replace.
 void refuse_existing(const export_plan& plan, const export_settings& settings, const std::vector<kept_file>& kept) {
   const auto check = [&](const std::string& name) {
@@ -162,6 +183,7 @@ void begin_folder(const result_reader& result, const export_plan& plan, const ex
   kept.push_back({settings.result, "the result"});
   refuse_existing(plan, settings, kept);
   make_folders(plan, settings.out);
+  remove_other_types(plan, settings);
   for (const export_text& mark : plan.marks) fs::remove(settings.out + "/" + mark.name);
   for (const export_text& t : plan.texts) write_text(settings.out, t);
 }
@@ -252,6 +274,7 @@ void export_folder(const session& s, const export_settings& settings, const expo
   s.agree([&] {
     result = std::make_unique<result_volumes>(settings.result, chunk_bytes_for(settings.threads));
     plan = planner(*result);
+    if (settings.type) set_type(*settings.type, plan);
   });
   carry_out(s, *result, plan, settings);
   if (settings.record != nullptr) return;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -100,6 +101,8 @@ struct export_settings {
   /// on rank 0.
   export_record* record = nullptr;
   bool quiet = false;
+  /// Of the images of a program of FSL, which replace images of the same names with another ending; none: .nii.gz
+  std::optional<image_type> type = {};
   bool half_positions = false;   ///< whether points in TRX are stored in 16 bits
   int threads = 1;               ///< largest number of threads of this rank; each compresses a file of its own
   std::string subject, session;  ///< labels of BIDS names; "" for none

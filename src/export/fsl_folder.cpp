@@ -156,17 +156,20 @@ export_plan plan_fsl_folder(const result_volumes& result, const std::string& nod
   require_ballstick(result, "fsl");
   export_plan plan;
   for (int k = 1; k <= result.count("mean_f"); ++k) add_fibre(plan, result, k);
-  std::vector<std::string> names;
+  std::vector<std::string> stems;  // of the samples' files, whose ending is chosen later
   for (const export_image& image : plan.images)
-    if (image.name.starts_with("merged_")) names.push_back(image.name);
+    if (image.name.starts_with("merged_")) stems.push_back(image.name.substr(0, image.name.find('.')));
   plan.images.push_back(fraction_image(result, "mean_fsum", "mean_fsumsamples.nii.gz"));
   for (const char* name : {"mean_d", "mean_d_std", "mean_R", "mean_S0", "mean_tau"})
     if (result.has(name)) plan.images.push_back(map_image(result, name, fmt::format("{}samples.nii.gz", name)));
   if (result.has("mean_f0")) plan.images.push_back(fraction_image(result, "mean_f0", "mean_f0samples.nii.gz"));
   plan.images.push_back(mask_image(result));
   if (!nodif.empty()) plan.images.push_back(nodif_brain_image(result, nodif));
-  plan.files.push_back({exported_samples_name, [from = result.result().path(), names](const std::string& path) {
+  plan.files.push_back({exported_samples_name, [from = result.result().path(), stems](const std::string& path) {
                           const fs::path folder = fs::path(path).parent_path().parent_path();
+                          std::vector<std::string> names;
+                          for (const std::string& stem : stems)
+                            names.push_back(fs::path(find_image((folder / stem).string())).filename().string());
                           write_exported_samples(path, from, folder.string(), names);
                         }});
   plan.texts.push_back({"bvals", constant_text(result, "bvals")});

@@ -65,6 +65,7 @@ std::vector<float> result_volumes::mask() const {
 /// Reads samples [first, first + columns.size() / items) of an output, sample by sample.
 void result_volumes::read_columns(const std::string& output, std::size_t first, std::span<float> columns) const {
   const std::size_t items = result_.item_voxels().size(), width = components(output);
+  if (items == 0) return;
   const std::size_t samples = columns.size() / items;
   const std::size_t rows = std::max(std::size_t{1}, rows_bytes / (width * sizeof(float)));
   for (std::size_t item = 0; item < items; item += rows) {
@@ -82,8 +83,8 @@ void result_volumes::read_columns(const std::string& output, std::size_t first, 
 void result_volumes::samples(const std::vector<std::string>& outputs, const volume_sink& sink) const {
   const auto& voxels = result_.item_voxels();
   const std::size_t items = voxels.size(), width = components(outputs.front());
-  const std::size_t at_once =
-      std::clamp(chunk_bytes_ / (items * outputs.size() * sizeof(float)), std::size_t{1}, width);
+  const std::size_t at_once = std::clamp(
+      chunk_bytes_ / (std::max<std::size_t>(1, items) * outputs.size() * sizeof(float)), std::size_t{1}, width);
   std::vector<float> chunk(at_once * outputs.size() * items), volume(grid().voxel_count(), 0.0f);
   for (std::size_t first = 0; first < width; first += at_once) {
     const std::size_t n = std::min(at_once, width - first);
@@ -91,7 +92,7 @@ void result_volumes::samples(const std::vector<std::string>& outputs, const volu
       read_columns(outputs[k], first, std::span(chunk).subspan(k * at_once * items, n * items));
     for (std::size_t s = 0; s < n; ++s) {
       for (std::size_t k = 0; k < outputs.size(); ++k) {
-        const float* values = &chunk[(k * at_once + s) * items];
+        const float* values = chunk.data() + (k * at_once + s) * items;
         for (std::size_t i = 0; i < items; ++i) volume[voxels[i]] = values[i];
         sink(volume);
       }

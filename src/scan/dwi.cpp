@@ -98,6 +98,7 @@ struct dwi_series::state {
     is_root = s.is_root();
     s.on_root([&] { check(); });
     share(s);
+    if (voxels.empty()) return;  // nothing will be loaded
     std::vector<std::vector<nifti_header>> series{{image}};
     if (!deviation_path.empty()) series.push_back({deviation});
     const std::uint64_t max_items = items_within(host_memory_bytes, series, voxels.size());
@@ -126,7 +127,7 @@ struct dwi_series::state {
     describe_mask();
     voxels = mask_path.empty() ? voxels_with_b0_signal(image, gradients, b0.max_s_per_mm2)
                                : voxels_inside(mask_path, image, masks);
-    if (!deviation_path.empty()) {
+    if (!deviation_path.empty() && !voxels.empty()) {
       form = find_deviation_form(deviation, voxels);
       provenance["grad_dev"]["form"] = deviation_form_name(form);
     }
@@ -234,7 +235,7 @@ struct dwi_series::state {
   void keep_part() {
     const std::uint64_t begin = part_begin(voxels.size(), part, parts),
                         end = part_begin(voxels.size(), part + 1, parts);
-    if (begin == end)
+    if (begin == end && masks == mask_rules::own)
       throw failure(exit_status::usage,
                     fmt::format("{}: {} voxels cannot be divided into {} parts; ask for fewer parts",
                                 printable(mask_path), voxels.size(), parts));
@@ -309,7 +310,8 @@ const image_grid& dwi_series::grid() const { return state_->image.grid; }
 const std::vector<std::uint64_t>& dwi_series::item_voxels() const { return state_->voxels; }
 const gradient_table& dwi_series::gradients() const { return state_->gradients; }
 std::size_t dwi_series::measurements() const { return state_->gradients.size(); }
-bool dwi_series::has_gradient_deviation() const { return state_->deviations != nullptr; }
+bool dwi_series::has_gradient_deviation() const { return !state_->deviation_path.empty(); }
+bool dwi_series::may_be_empty() const { return state_->masks == mask_rules::fsl; }
 
 std::size_t dwi_series::floats_per_item() const {
   return measurements() + (has_gradient_deviation() ? deviation_volumes : 0);

@@ -52,6 +52,8 @@ class dwi_series final : public item_input {
   const gradient_table& gradients() const;                ///< in FSL's frame
   std::size_t measurements() const;                       ///< number of volumes that are kept, K
   bool has_gradient_deviation() const;
+  /// Whether the rules for masks allow that there are no voxels.
+  bool may_be_empty() const;
 
   /// Floats per item in load()'s output: K signals, then the 9 of the gradient deviation L if given, column by column.
   std::size_t floats_per_item() const;

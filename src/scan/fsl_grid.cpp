@@ -47,8 +47,9 @@ void turn_rows(const fsl_grid& grid, std::vector<std::int32_t>& values) {
   for (auto begin = values.begin(); begin != values.end(); begin += row) std::reverse(begin, begin + row);
 }
 
-label_image read_labels(const std::string& path, const fsl_grid& grid, label_kind kind, const std::string& reference) {
-  label_image image = read_labels(path, grid.in_file(), kind, reference);
+label_image read_labels(const std::string& path, const fsl_grid& grid, label_kind kind, const std::string& reference,
+                        mask_rules rules) {
+  label_image image = read_labels(path, grid.in_file(), kind, reference, rules);
   turn_rows(grid, image.label);
   return image;
 }

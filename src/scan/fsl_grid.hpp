@@ -38,6 +38,6 @@ void turn_rows(const fsl_grid& grid, std::vector<std::int32_t>& values);
 
 /// The labels of a file, resampled to the grid of an image's file, in FSL's order. Throws failure.
 label_image read_labels(const std::string& path, const fsl_grid& grid, label_kind kind,
-                        const std::string& reference = "");
+                        const std::string& reference = "", mask_rules rules = mask_rules::own);
 
 }  // namespace voxherd

@@ -74,6 +74,13 @@ void check_one_volume(const nifti_header& header, const char* what, mask_rules r
   spdlog::warn("{}; the first volume is read as {}", found, what);
 }
 
+void check_empty_mask(const std::string& path, std::uint64_t voxels, mask_rules rules) {
+  if (rules == mask_rules::own)
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: 0 of {} voxels are above 0, expected at least one", printable(path), voxels));
+  spdlog::warn("{}: is empty: 0 of {} voxels are above 0", printable(path), voxels);
+}
+
 void check_same_file(const session& s, const std::string& path, nifti_header& header) {
   std::string expected = s.is_root() ? appearance(header) : "";
   s.broadcast(expected);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,9 @@ void bring_to_grid(nifti_header& companion, const nifti_header& image, mask_rule
 /// Throws failure (bad_data) if `what`, such as "a mask", has several volumes. FSL's programs read the first one: then it
 /// warns.
 void check_one_volume(const nifti_header& header, const char* what, mask_rules rules = mask_rules::own);
+
+/// For a mask or parcellation without a voxel inside: throws failure (bad_data), or warns if the rules allow it.
+void check_empty_mask(const std::string& path, std::uint64_t voxels, mask_rules rules);
 
 /// Every rank except 0 reads the header itself and compares it with rank 0's, to detect nodes that see another file.
 /// The header is in rank 0's order afterwards. Collective. Throws failure, the same on every rank.

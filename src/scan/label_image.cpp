@@ -259,19 +259,20 @@ std::vector<std::uint64_t> counted_voxels(const label_image& image, nlohmann::js
   return voxels;
 }
 
-label_image read_labels(const std::string& path, const image_grid& grid, label_kind kind,
-                        const std::string& reference) {
+label_image read_labels(const std::string& path, const image_grid& grid, label_kind kind, const std::string& reference,
+                        mask_rules rules) {
   const nifti_header header = read_nifti_header(path);
   log_warnings(header);
-  if (header.volumes != 1)
-    refuse_data(fmt::format("{}: dim[4] is {}, expected 1: {} of one volume", printable(path), header.volumes,
-                            kind == label_kind::mask ? "a mask" : "a parcellation"));
+  check_one_volume(header, kind == label_kind::mask ? "a mask" : "a parcellation", rules);
   std::vector<std::int32_t> labels = read_file(header, kind);
   label_image image;
   image.path = path;
   image.values = list_labels(labels);
-  if (image.values.empty())
-    refuse_data(fmt::format("{}: 0 of {} voxels are above 0, expected at least one", printable(path), labels.size()));
+  if (image.values.empty()) {
+    check_empty_mask(path, labels.size(), rules);
+    image.label.resize(grid.voxel_count());
+    return image;
+  }
   image.label = on_grid(std::move(labels), header, grid, reference);
   count_voxels(image);
   return image;

@@ -9,6 +9,7 @@
 
 #include "core/analysis.hpp"
 #include "src/io/label_limits.hpp"
+#include "src/scan/mask_rules.hpp"
 
 namespace voxherd {
 
@@ -61,9 +62,10 @@ std::vector<std::int32_t> list_labels(const std::vector<std::int32_t>& labels);
 /// label above 0, the smaller one in a tie, regardless of unlabelled samples. Thin labels thus stay connected, where a
 /// majority rule would leave holes; they grow by less than a voxel. An image of the same size without orientation is
 /// matched by index. Throws failure (missing_input, bad_data): several volumes, a label that is not an integer, no
-/// labels, or no labels on the grid. `reference`: for this message, the grid's file if there are several images.
+/// labels if the rules refuse this, or no labels on the grid. `reference`: for this message, the grid's file if there
+/// are several images.
 label_image read_labels(const std::string& path, const image_grid& grid, label_kind kind,
-                        const std::string& reference = "");
+                        const std::string& reference = "", mask_rules rules = mask_rules::own);
 
 /// Throws failure (bad_data) that names the first of `wanted` that the file does not contain, and the labels it
 /// contains.

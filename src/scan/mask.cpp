@@ -24,10 +24,10 @@ std::vector<float> read_mask_values(const std::string& mask, const nifti_header&
 }
 
 std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_header& image, mask_rules rules) {
-  return voxels_above_0(mask, read_mask_values(mask, image, rules));
+  return voxels_above_0(mask, read_mask_values(mask, image, rules), rules);
 }
 
-std::vector<std::uint64_t> voxels_above_0(const std::string& mask, const std::vector<float>& values) {
+std::vector<std::uint64_t> voxels_above_0(const std::string& mask, const std::vector<float>& values, mask_rules rules) {
   const std::string name = printable(mask);
   std::vector<std::uint64_t> inside;
   std::uint64_t not_finite = 0;
@@ -39,10 +39,7 @@ std::vector<std::uint64_t> voxels_above_0(const std::string& mask, const std::ve
     }
   }
   if (not_finite > 0) spdlog::warn("{}: {} with nan or infinity; outside the mask", name, counted(not_finite, "voxel"));
-  if (inside.empty()) {
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: 0 of {} voxels are above 0, expected at least one", name, values.size()));
-  }
+  if (inside.empty()) check_empty_mask(mask, values.size(), rules);
   if (inside.size() == values.size())
     spdlog::warn("{}: every voxel is inside the mask; the background is analysed too", name);
   return inside;

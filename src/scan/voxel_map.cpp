@@ -61,4 +61,8 @@ voxel_map map_by_world(const image_grid& from, const image_grid& to) {
   return product(to_world(from), to_world(to).inverse());
 }
 
+voxel_map map_by_voxel_size(const image_grid& from, const image_grid& to) {
+  return product(to_fsl_mm(from), to_fsl_mm(to).inverse());
+}
+
 }  // namespace voxherd

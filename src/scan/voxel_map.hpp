@@ -26,5 +26,7 @@ voxel_map to_fsl_mm(const image_grid& grid);
 
 /// The map by world coordinates.
 voxel_map map_by_world(const image_grid& from, const image_grid& to);
+/// The map that keeps FSL's millimetres. `from`, `to`: in FSL's storage.
+voxel_map map_by_voxel_size(const image_grid& from, const image_grid& to);
 
 }  // namespace voxherd

@@ -76,6 +76,7 @@ class streamline_groups final : public analysis, public divisible_items {
   const image_grid& grid() const override { return inputs_.space.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
   std::vector<output_spec> outputs() const override { return output_specs<group_outputs>(inputs_); }
+  bool may_be_empty() const override { return true; }
   std::size_t device_bytes_per_item() const override { return output_bytes_per_item<group_outputs>(inputs_); }
   std::unique_ptr<batch_runner> make_runner() const override;
   std::uint64_t max_items_per_batch() const override;

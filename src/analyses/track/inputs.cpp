@@ -131,7 +131,7 @@ void read_seeds(const track_request& request, const fsl_grid& grid, track_inputs
       ++outside;
     }
   }
-  if (in.seeds.empty())
+  if (in.seeds.empty() && outside > 0)
     throw failure(
         exit_status::bad_data,
         fmt::format("{}: none of its {} voxels has samples; does it belong to this subject{}?", printable(path),
@@ -224,6 +224,7 @@ track_inputs read_track_field(const session& s, const track_request& request, po
   track_inputs in(std::move(samples));
   in.provenance = in.samples.provenance;
   in.step_mm = static_cast<double>(request.step_mm);
+  in.rules = request.masks;
   in.lengths = request.lengths;
   in.directions = request.local_directions;
   in.space = read_track_space(s, request, in.samples.grid, in.warp_memory, in.provenance);
@@ -304,6 +305,7 @@ track_inputs read_track_inputs(const session& s, const track_request& given) {
   const bool has_pairs = !request.matrix3.empty() || !request.matrix4_rows.empty() || !request.target_paths.empty();
   in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in), has_rows, has_pairs);
   add_stored(track_options(), request, in.configuration);
+  if (request.match == space_match::voxel_size) in.configuration["seed-space"] = "voxel size";
   add_warp_error(in.space, in.configuration);
   spdlog::info("{} with {} each: {} through {} of {}",
                counted(in.seeds.size(), in.seed_places.empty() ? "seed voxel" : "seed"),

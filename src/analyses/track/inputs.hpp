@@ -35,17 +35,15 @@ struct track_inputs {
   track::walk_settings how;
   track::group_plan plan;
   double step_mm = 0;
+  mask_rules rules = mask_rules::own;
   std::uint64_t max_kept = 0;              ///< streamlines to keep
   std::uint64_t mask_voxels = 0;           ///< in which streamlines run; on the root
   std::vector<std::string> include_names;  ///< of the masks that streamlines must pass; on the root
   bool lengths = false, directions = false;
   nlohmann::json provenance, configuration;
 
-  /// Columns of the counts by seed: regions of --connectome, or targets.
-  std::size_t columns() const { return labels.empty() ? target_names.size() : labels.size(); }
-  /// Rows of the sums of these counts: the seed's region, or the seed.
-  std::size_t hit_rows() const { return labels.empty() ? seeds.size() : labels.size(); }
-  std::size_t hit_row(std::size_t seed) const { return labels.empty() ? seed : seeds[seed].region - 1; }
+  /// Columns of the counts by seed: regions of --connectome, then targets.
+  std::size_t columns() const { return labels.size() + target_names.size(); }
 
   /// The labels of an image in the space's grid. On the root. Throws failure.
   label_image read_image(const std::string& path, label_kind kind) const;

@@ -42,9 +42,9 @@ seed_matrix make_density_matrix(int number, const std::string& file, const track
   return m;
 }
 
-seed_matrix make_mask_matrix(int number, const std::string& file, const std::string& mask) {
+seed_matrix make_mask_matrix(int number, const std::string& file, const std::string& mask, mask_rules rules) {
   seed_matrix m{number, file, fsl_grid(read_nifti_header(mask)), {}, {}};
-  m.voxels = read_labels(mask, m.grid, label_kind::mask).voxels_with({});
+  m.voxels = read_labels(mask, m.grid, label_kind::mask, "", rules).voxels_with({});
   return m;
 }
 
@@ -68,7 +68,7 @@ seed_matrix make_listed_matrix(int number, const std::string& file, const std::v
       }
       continue;
     }
-    for (const std::uint64_t v : read_labels(masks[i], m.grid, label_kind::mask).voxels_with({})) {
+    for (const std::uint64_t v : read_labels(masks[i], m.grid, label_kind::mask, "", in.rules).voxels_with({})) {
       if (!has_column[v]) add(v, of_images.to_world(voxel_position(m.grid, v)), list_place::no_vertex);
       has_column[v] = true;
       ++place;
@@ -82,7 +82,7 @@ seed_matrix make_target_columns(int number, const std::string& file, const std::
   const std::vector<std::string> masks = find_mask_files({name}, option);
   if (masks.size() == 1 && !is_surface_mask(masks.front())) {
     in.provenance[option] = fingerprint(masks.front());
-    seed_matrix m = make_mask_matrix(number, file, masks.front());
+    seed_matrix m = make_mask_matrix(number, file, masks.front(), in.rules);
     in.provenance[option]["voxels"] = m.voxels.size();
     in.provenance[option]["image"] = read_nifti_header(masks.front()).geometry;  // of the export's images of columns
     return m;
@@ -104,7 +104,7 @@ seed_matrix make_target_columns(int number, const std::string& file, const std::
 seed_matrix make_fibre_matrix(const track_request& request, track_inputs& in) {
   const std::string mask = find_mask_file(request.target4, "target4");
   in.provenance["target4"] = fingerprint(mask);
-  seed_matrix m = make_mask_matrix(4, request.matrix4, mask);
+  seed_matrix m = make_mask_matrix(4, request.matrix4, mask, in.rules);
   in.provenance["target4"]["voxels"] = m.voxels.size();
   m.by_fibre = true;
   constexpr std::size_t max_cells = 0x7fffffff;

@@ -47,7 +47,7 @@ std::vector<seed_matrix> make_seed_matrices(const session& s, const track_reques
 /// A matrix whose columns are all voxels that streamlines can reach.
 seed_matrix make_density_matrix(int number, const std::string& file, const track_inputs& in);
 /// A matrix whose columns are the voxels of a mask on its own grid, which may be coarser than the samples'.
-seed_matrix make_mask_matrix(int number, const std::string& file, const std::string& mask);
+seed_matrix make_mask_matrix(int number, const std::string& file, const std::string& mask, mask_rules rules);
 /// A matrix whose columns are the voxels and vertices of a list with surfaces, which the inputs have.
 seed_matrix make_listed_matrix(int number, const std::string& file, const std::vector<std::string>& masks,
                                const track_inputs& in);

@@ -62,6 +62,7 @@ class matrix_items : public analysis {
 
   const image_grid& grid() const override { return in_.space.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
+  bool may_be_empty() const override { return true; }
   std::size_t device_bytes_per_item() const override;
   std::uint64_t max_items_per_batch() const override;
 

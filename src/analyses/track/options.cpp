@@ -138,7 +138,7 @@ const option_table<track_request>& acceptance_options() {
       {"local-directions", &T::local_directions,
        {.text = "also write the main direction of the streamlines in each voxel", .stored = always, .paper = true}},
       {"targets", &T::targets, text_kind::file,
-       {.text = "target masks; the streamlines of each seed voxel that reach each target are counted", .needs = "seed-image",
+       {.text = "target masks; the streamlines of each seed voxel that reach each target are counted", .needs = "seed-image|connectome",
         .many = true}},
       {"paths", &T::paths, text_kind::file,
        {"also write accepted streamlines with their points to this result file (.h5)"}},

@@ -17,10 +17,17 @@ namespace voxherd {
 
 enum class end_weights { full, half };
 
+/// Where a point of the seeds' space is in that of the samples, if no transform tells.
+enum class space_match {
+  world,       ///< at the same world coordinates
+  voxel_size,  ///< at the same millimetres of FSL, which do not know the headers' matrices
+};
+
 /// `voxherd track`.
 struct track_request {
-  std::string samples, mask;                        ///< files; "" for none
-  std::string reference;                            ///< image of the seeds' space
+  std::string samples, mask;  ///< files; "" for none
+  std::string reference;      ///< image of the seeds' space
+  space_match match = space_match::world;
   std::vector<std::string> transform;               ///< files, from this space to that of the samples
   std::vector<std::string> inverse_transform;       ///< and back; only warps have it
   std::vector<std::string> seed_image, connectome;  ///< images or surfaces, or lists of them

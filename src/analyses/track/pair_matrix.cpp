@@ -26,6 +26,7 @@ class pair_items : public analysis {
 
   const image_grid& grid() const override { return in_.space.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
+  bool may_be_empty() const override { return true; }
   std::size_t device_bytes_per_item() const override { return std::size_t{1} << 28; }
   std::uint64_t max_items_per_batch() const override { return 1; }
 
@@ -271,6 +272,7 @@ class pair_rows final : public analysis {
   std::string name() const override { return "track-matrix"; }
   const image_grid& grid() const override { return matrix_.rows.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
+  bool may_be_empty() const override { return true; }
   std::vector<output_spec> outputs() const override { return output_specs<sum_outputs>(kind()); }
   std::vector<constant> constants() const override {
     return matrix_constants(matrix_.column_mask(), matrix_.rows.places);

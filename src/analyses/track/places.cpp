@@ -132,7 +132,7 @@ void move_places(const track_request& request, track_inputs& in) {
 }
 
 label_image track_inputs::read_image(const std::string& path, label_kind kind) const {
-  return read_labels(path, space.grid, kind, reference);
+  return read_labels(path, space.grid, kind, reference, rules);
 }
 
 bool track_inputs::has_samples(std::uint64_t voxel) const {
@@ -180,10 +180,11 @@ void read_targets(const track_request& request, track_inputs& in) {
   const std::vector<std::string>& paths = request.targets;
   if (paths.empty()) return;
   std::vector<std::vector<std::uint32_t>> of_place(in.place_voxels.size());
+  const auto regions = static_cast<std::uint32_t>(in.labels.size());
   for_each_place(
       paths, "targets", request.meshes, in,
-      [&](std::uint32_t mask, std::size_t place) { of_place[place].push_back(mask); },
-      [&](std::uint32_t mask, std::size_t surface) { in.surfaces.add_target(surface, mask); });
+      [&](std::uint32_t mask, std::size_t place) { of_place[place].push_back(regions + mask); },
+      [&](std::uint32_t mask, std::size_t surface) { in.surfaces.add_target(surface, regions + mask); });
   in.target_begin.push_back(0);
   for (const auto& list : of_place) {
     in.targets.insert(in.targets.end(), list.begin(), list.end());

@@ -25,7 +25,8 @@ struct warp_pair {
 warp_pair make_warps(const track_request& request, const fsl_grid& seeds, const fsl_grid& samples) {
   warp_pair made;
   if (request.transform.empty()) {
-    made.to_samples.map.affine = map_by_world(seeds, samples);
+    made.to_samples.map.affine =
+        request.match == space_match::world ? map_by_world(seeds, samples) : map_by_voxel_size(seeds, samples);
     made.to_seeds.map.affine = made.to_samples.map.affine.inverse();
     return made;
   }

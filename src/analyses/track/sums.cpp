@@ -32,13 +32,19 @@ std::span<const T> row_of(std::span<const T> values, std::size_t i, std::size_t 
   return values.subspan(i * width, width);
 }
 
-/// Adds the rows of a group's seeds to their sums.
+/// Adds the rows of a group's seeds to the sums of their regions, and to their own of the targets.
 template <class T>
 void add_hits(std::span<const T> rows, std::size_t first_seed, const track_inputs& in,
-              std::vector<std::uint64_t>& sums) {
-  const std::size_t columns = in.columns();
-  for (std::size_t i = 0; i < rows.size() && first_seed + i / columns < in.seeds.size(); ++i)
-    sums[in.hit_row(first_seed + i / columns) * columns + i % columns] += rows[i];
+              std::vector<std::uint64_t>& of_regions, std::vector<std::uint64_t>& of_targets) {
+  const std::size_t columns = in.columns(), regions = in.labels.size(), targets = columns - regions;
+  for (std::size_t i = 0; i < rows.size() && first_seed + i / columns < in.seeds.size(); ++i) {
+    const std::size_t seed = first_seed + i / columns, column = i % columns;
+    if (column < regions) {
+      of_regions[(in.seeds[seed].region - 1) * regions + column] += rows[i];
+    } else {
+      of_targets[seed * targets + column - regions] += rows[i];
+    }
+  }
 }
 
 /// The sums of all ranks, on rank 0; the others free theirs.
@@ -83,10 +89,10 @@ void add_target_maps(const track_sums& sums, const track_inputs& in, const std::
   const std::size_t targets = in.target_names.size();
   for (std::size_t t = 0; t < targets; ++t) {
     const std::string name = "seeds_to_" + in.target_names[t];
-    const auto hits = values_at_seeds(sums.hits, t, targets, in, voxels);
+    const auto hits = values_at_seeds(sums.target_hits, t, targets, in, voxels);
     maps.push_back(count_map(name.c_str(), hits, in, "accepted streamlines of the seed voxel that reach the target"));
     if (!in.lengths) continue;
-    const auto steps = values_at_seeds(sums.hit_length, t, targets, in, voxels);
+    const auto steps = values_at_seeds(sums.target_length, t, targets, in, voxels);
     std::vector<float> mean;
     for (std::size_t i = 0; i < hits.size(); ++i)
       mean.push_back(static_cast<float>(share(steps[i], hits[i]) * in.step_mm));
@@ -104,14 +110,14 @@ void add_seed_constants(const track_sums& sums, const track_inputs& in, std::vec
   if (targets == 0) return;
   constant hits{"hits",
                 {seeds, targets},
-                {sums.hits.begin(), sums.hits.end()},
+                {sums.target_hits.begin(), sums.target_hits.end()},
                 "1",
                 "accepted streamlines of each seed (row) that reach each target",
                 "seeds"};
   all.push_back(hits);
   if (!in.lengths) return;
   for (std::size_t i = 0; i < hits.values.size(); ++i)
-    hits.values[i] = share(sums.hit_length[i], sums.hits[i]) * in.step_mm;
+    hits.values[i] = share(sums.target_length[i], sums.target_hits[i]) * in.step_mm;
   hits.name = "mean_length_mm", hits.unit = "mm", hits.meaning = "mean length of their paths to its first point";
   all.push_back(std::move(hits));
 }
@@ -160,12 +166,15 @@ std::uint64_t track_sums::all_accepted() const {
 }
 
 group_collector::group_collector(const track_inputs& in) : in_(in), chosen_(chosen_outputs<group_outputs>(in)) {
-  const std::size_t places = in.place_voxels.size(), cells = in.hit_rows() * in.columns();
+  const std::size_t places = in.place_voxels.size(), pairs = in.labels.size() * in.labels.size(),
+                    cells = in.seeds.size() * in.target_names.size();
   own_.density.resize(places);
   own_.length.resize(in.lengths ? places : 0);
   own_.accepted.resize(in.seeds.size());
-  own_.hits.resize(cells);
-  own_.hit_length.resize(in.lengths ? cells : 0);
+  own_.hits.resize(pairs);
+  own_.hit_length.resize(in.lengths ? pairs : 0);
+  own_.target_hits.resize(cells);
+  own_.target_length.resize(in.lengths ? cells : 0);
   own_.directions.resize(in.directions ? places * track::direction_products : 0);
 }
 
@@ -181,8 +190,8 @@ void group_collector::add(const batch& groups, std::span<const std::span<const s
     own_.walked += rows.values<"walked">()[i];
     const auto of_seeds = row(rows.values<"accepted">());
     add_row(of_seeds.first(std::min(of_seeds.size(), in_.seeds.size() - first)), own_.accepted, first);
-    add_hits(row(rows.values<"hits">()), first, in_, own_.hits);
-    add_hits(row(rows.values<"hit_length">()), first, in_, own_.hit_length);
+    add_hits(row(rows.values<"hits">()), first, in_, own_.hits, own_.target_hits);
+    add_hits(row(rows.values<"hit_length">()), first, in_, own_.hit_length, own_.target_length);
     const auto bits = row(rows.values<"accepted_bits">());
     if (!bits.empty()) accepted_bits_.emplace_back(group, std::vector<std::uint32_t>(bits.begin(), bits.end()));
   }
@@ -190,7 +199,8 @@ void group_collector::add(const batch& groups, std::span<const std::span<const s
 
 track_sums group_collector::gather(const session& s) {
   track_sums all = std::move(own_);
-  for (auto* sums : {&all.density, &all.length, &all.accepted, &all.hits, &all.hit_length, &all.directions})
+  for (auto* sums : {&all.density, &all.length, &all.accepted, &all.hits, &all.hit_length, &all.target_hits,
+                     &all.target_length, &all.directions})
     add_ranks(s, *sums);
   all.walked = s.all_reduce(reduction::sum, all.walked);
   return all;
@@ -198,6 +208,7 @@ track_sums group_collector::gather(const session& s) {
 
 void log_sums(const track_sums& sums, const track_inputs& in, const device& d) {
   const std::uint64_t all = in.plan.streamlines(), accepted = sums.all_accepted();
+  if (all == 0) return spdlog::warn("there are no seeds: no streamline was started");
   spdlog::info("{} of {} accepted ({:.3g} %); {:.1f} steps on average", accepted, counted(all, "streamline"),
                100 * share(accepted, all), share(sums.walked, all));
   warn_of_few("", accepted, [&] { return describe_met_masks(in.view(), in.include_names, d.threads); });

@@ -12,10 +12,11 @@ namespace voxherd {
 
 /// Sums over all groups of streamlines; on rank 0.
 struct track_sums {
-  std::vector<std::uint64_t> density, length;   ///< one per place; length: in steps
-  std::vector<std::uint64_t> accepted;          ///< one per seed
-  std::vector<std::uint64_t> hits, hit_length;  ///< (region, region), or (seed, target)
-  std::vector<std::uint64_t> directions;        ///< several per place, as track::counters has them
+  std::vector<std::uint64_t> density, length;             ///< one per place; length: in steps
+  std::vector<std::uint64_t> accepted;                    ///< one per seed
+  std::vector<std::uint64_t> hits, hit_length;            ///< (region, region)
+  std::vector<std::uint64_t> target_hits, target_length;  ///< (seed, target)
+  std::vector<std::uint64_t> directions;                  ///< several per place, as track::counters has them
   std::uint64_t walked = 0;
 
   std::uint64_t all_accepted() const;

@@ -57,7 +57,7 @@ class listed_seeds {
   }
 
   void finish() const {
-    if (!any_samples_)
+    if (!any_samples_ && !in_.seeds.empty())
       throw failure(exit_status::bad_data,
                     fmt::format("{}, ...: none of the {} seeds has samples; do they belong to this subject?",
                                 printable(paths_.front()), in_.seeds.size()));

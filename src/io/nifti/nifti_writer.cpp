@@ -87,7 +87,7 @@ std::vector<std::byte> nifti_header_bytes(const nifti_image& image) {
   const nlohmann::json geometry = image.geometry.is_null() ? geometry_from_matrix(image.grid) : image.geometry;
   const auto& size = image.grid.size;
   const std::uint64_t longest = std::max({size[0], size[1], size[2], image.volumes, image.series});
-  if (longest <= longest_nifti1_dimension) {
+  if (longest <= longest_nifti1_dimension && !image.is_nifti2) {
     nifti1_header h{};
     fill_common(image, h);
     copy_geometry(geometry, h);

@@ -11,6 +11,12 @@
 
 namespace voxherd {
 
+/// The form of an image in one file.
+struct image_type {
+  bool is_compressed = true, is_nifti2 = false;
+  const char* ending() const { return is_compressed ? ".nii.gz" : ".nii"; }
+};
+
 struct nifti_image {
   image_grid grid;
   std::uint64_t volumes = 1;
@@ -23,6 +29,7 @@ struct nifti_image {
   /// If above 0, the values are int16 and scl_slope is this step. Only used with nifti_header_bytes().
   float int16_step = 0;
   bool has_int32 = false;  ///< the values are int32: labels and numbers
+  bool is_nifti2 = false;  ///< NIfTI-2, also if NIfTI-1 can hold the image
 };
 
 /// The bytes before the first value (header and empty extension flag), for callers that write the values themselves.
