@@ -43,7 +43,7 @@ ADVICE = [
     (r"series of at least 6", "Give the complete dynamic series, or all frames as separate images in the order of time."),
     (r"dim\[4\] is .* (mask of one|3 x 3)", "Give an image with this number of volumes."),
     (r"voxels, expected .* as in", "The images must have one grid. Resample the one that differs, with nearest neighbours for masks and labels."),
-    (r"0 of \d+ voxels|has 0 of", "The image is empty, or NaN. Look at it in a viewer. Was it thresholded, or made for another subject?"),
+    (r"0 of \d+ voxels|has 0 of", "The image is empty, or NaN. Look at it in a viewer. Was it thresholded, or made for another subject? Under FSL's names an empty mask is only warned of."),
     (r"none of its labels|none of \d+ seeds", "Overlay both images in a viewer: they must be in one world space. Positions are in mm (RAS+), not in voxels."),
     (r"in float32, which rounds", "Save the parcellation as int32: float32 does not represent every integer above 16777216."),
     (r"a parcellation of integers", "Labels were interpolated or scaled. Resample with nearest neighbours."),

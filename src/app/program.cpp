@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <malloc.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,10 +44,34 @@ struct ending {
   std::string message;  ///< message of a failure; empty for none
 };
 
+constexpr const char* log_pattern = "voxherd: %l: %v";
+
+/// Logs the messages of a command in the words that were typed.
+class retelling_formatter final : public spdlog::formatter {
+ public:
+  retelling_formatter(const command& c, const std::vector<std::string>& words)
+      : command_(c), words_(words), pattern_(log_pattern) {}
+
+  void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& to) override {
+    const std::string text = command_.retell({message.payload.data(), message.payload.size()}, words_);
+    spdlog::details::log_msg told = message;
+    told.payload = text;
+    pattern_.format(told, to);
+  }
+  std::unique_ptr<spdlog::formatter> clone() const override {
+    return std::make_unique<retelling_formatter>(command_, words_);
+  }
+
+ private:
+  const command& command_;
+  std::vector<std::string> words_;
+  spdlog::pattern_formatter pattern_;
+};
+
 /// Callers of FSL's programs take any word on standard error for a failure: there the log goes to standard output.
 void set_up_log(const session& s, bool is_replacement) {
   spdlog::set_default_logger(is_replacement ? spdlog::stdout_color_st("voxherd") : spdlog::stderr_color_st("voxherd"));
-  spdlog::set_pattern("voxherd: %l: %v");
+  spdlog::set_pattern(log_pattern);
   spdlog::set_level(s.is_root() ? spdlog::level::info : spdlog::level::err);
 }
 
@@ -90,6 +116,21 @@ needed_ranks find_needed_ranks(const program_parts& program, const std::vector<s
   return (*named)->ranks == nullptr ? needed_ranks::all : (*named)->ranks(rest);
 }
 
+exit_status run_command(session& s, const program_parts& program, const command& c,
+                        const std::vector<std::string>& words) {
+  const given_options given = parse_command_line(c, words);
+  const auto prepared = c.prepare(given);
+  s.on_root([&] { check_output_options(c, given); });
+  // From here on, so that a signal is not lost while inputs are read or between two steps.
+  std::optional<stop_signals> signals;
+  if (makes_result(c)) signals.emplace();
+  run_request* const run = prepared->run_options();
+  limit_teams(s, run == nullptr ? 0 : run->threads);
+  if (run != nullptr && program.is_replacement) run->quiet = true;  // no progress line on standard error
+  if (run != nullptr && run->backend != backend_choice::cpu) wake_gpu();
+  return prepared->run(s);
+}
+
 exit_status dispatch(session& s, const program_parts& program, const std::vector<std::string>& words) {
   const std::span<const command* const> commands = program.commands;
   const std::string first = words.empty() ? "--help" : words.front();
@@ -123,17 +164,13 @@ exit_status dispatch(session& s, const program_parts& program, const std::vector
                   fmt::format("the current folder: {}; change to a folder that exists", gone.message()));
   // Before the first kernel: an illegal instruction would end the program without a message.
   if (const std::string why = why_kernels_cannot_run(); !why.empty()) throw failure(exit_status::usage, why);
-  const given_options given = parse_command_line(c, rest);
-  const auto prepared = c.prepare(given);
-  s.on_root([&] { check_output_options(c, given); });
-  // From here on, so that a signal is not lost while inputs are read or between two steps.
-  std::optional<stop_signals> signals;
-  if (makes_result(c)) signals.emplace();
-  run_request* const run = prepared->run_options();
-  limit_teams(s, run == nullptr ? 0 : run->threads);
-  if (run != nullptr && program.is_replacement) run->quiet = true;  // no progress line on standard error
-  if (run != nullptr && run->backend != backend_choice::cpu) wake_gpu();
-  return prepared->run(s);
+  if (c.retell == nullptr) return run_command(s, program, c, rest);
+  spdlog::set_formatter(std::make_unique<retelling_formatter>(c, rest));
+  try {
+    return run_command(s, program, c, rest);
+  } catch (const failure& f) {
+    throw failure(f.status, c.retell(f.what(), rest));
+  }
 }
 
 [[noreturn]] void fail_output(const std::string& reason) {

@@ -24,6 +24,7 @@
 #include "src/export/export_plan.hpp"
 #include "src/export/fsl_folder.hpp"
 #include "src/fsl/bedpostx.hpp"
+#include "src/fsl/fsl_output.hpp"
 #include "src/fsl/subject_folder.hpp"
 #include "src/io/input_file.hpp"
 
@@ -66,9 +67,11 @@ constexpr fsl_option folder_options[] = {
 };
 // clang-format on
 
+const option_list& bedpostx_table();
+
 const fsl_program& bedpostx_program() {
   static const std::vector<fsl_option> options = with_model_options(folder_options);
-  static const fsl_program program{"bedpostx", options, expected_number};
+  static const fsl_program program{"bedpostx", options, bedpostx_table, expected_number};
   return program;
 }
 
@@ -76,7 +79,11 @@ std::vector<std::string> from_bedpostx(const std::vector<std::string>& words) {
   return translate_fsl_words(bedpostx_program(), words);
 }
 
-std::string list_bedpostx_flags() { return list_fsl_names(bedpostx_program()); }
+std::string list_bedpostx_flags() { return list_fsl_options(bedpostx_program()); }
+
+std::string retell_bedpostx(const std::string& message, const std::vector<std::string>& typed) {
+  return retell_in_fsl_words(bedpostx_program(), message, typed);
+}
 
 namespace fs = std::filesystem;
 
@@ -119,6 +126,8 @@ const option_table<bedpostx_request>& bedpostx_options() {
           .check(check_bedpostx);
   return table;
 }
+
+const option_list& bedpostx_table() { return bedpostx_options(); }
 
 /// The files that bedpostx needs; "" for missing ones.
 struct subject_files {
@@ -218,7 +227,7 @@ exit_status estimate_and_export(session& s, const bedpostx_request& request, con
 }
 
 exit_status run_bedpostx(session& s, const bedpostx_request& request) {
-  log_no_difference(request.no_difference);
+  begin_fsl_command(request.no_difference);
   subject_files f;
   s.on_root([&] { f = find_files(request); });
   for (std::string* path : {&f.folder, &f.out, &f.dwi, &f.mask, &f.bvals, &f.bvecs, &f.deviation, &f.nodif})
@@ -266,12 +275,8 @@ std::string expected_number(const std::string& value, std::string_view ours) {
 }
 
 void write_bedpostx_folder(session& s, const bedpostx_folder& folder, const run_request& run) {
-  export_settings settings;
-  settings.result = folder.path + "/voxherd.h5";
-  settings.out = folder.path;
-  settings.overwrite = true;  // without the finished marker, the folder is an incomplete one of ours or FSL's
-  settings.quiet = run.quiet;
-  settings.threads = export_threads(s, run.threads);
+  // Without the finished marker, the folder is an incomplete one of ours or FSL's.
+  const export_settings settings = make_fsl_settings(s, folder.path + "/voxherd.h5", folder.path, run);
   export_folder(s, settings, [&](const result_volumes& result) {
     export_plan plan = plan_fsl_folder(result, folder.nodif);
     if (folder.has_inputs) {
@@ -280,7 +285,7 @@ void write_bedpostx_folder(session& s, const bedpostx_folder& folder, const run_
     }
     return plan;
   });
-  spdlog::info("{0} written; next: probtrackx2 -s {0}/merged ..., or fsleyes {0}/dyads1.nii.gz", folder.path);
+  spdlog::info("{0} written; next: probtrackx2 -s {0}/merged ..., or fsleyes {0}/dyads1", folder.path);
 }
 
 constexpr command make_bedpostx_command() {
@@ -291,6 +296,7 @@ constexpr command make_bedpostx_command() {
        "  -x seeds.nii.gz --dir=tracts"});
   c.translate = from_bedpostx;
   c.notes = list_bedpostx_flags;
+  c.retell = retell_bedpostx;
   c.other_names = "bedpostx bedpostx_gpu";
   return c;
 }

@@ -9,6 +9,7 @@
 #include "mpi/run/signals.hpp"
 #include "src/analyses/noddi/options.hpp"
 #include "src/analyses/noddi/views.hpp"
+#include "src/fsl/fsl_output.hpp"
 #include "src/fsl/fsl_words.hpp"
 #include "src/fsl/subject_folder.hpp"
 #include "src/io/input_file.hpp"
@@ -31,8 +32,10 @@ constexpr fsl_option pipeline_options[] = {
 };
 // clang-format on
 
+const option_list& cudimot_table();
+
 const fsl_program& cudimot_program() {
-  static const fsl_program program{"cudimot", pipeline_options};
+  static const fsl_program program{"cudimot", pipeline_options, cudimot_table};
   return program;
 }
 
@@ -40,7 +43,11 @@ std::vector<std::string> from_cudimot(const std::vector<std::string>& words) {
   return translate_fsl_words(cudimot_program(), words);
 }
 
-std::string list_cudimot_flags() { return list_fsl_names(cudimot_program()); }
+std::string list_cudimot_flags() { return list_fsl_options(cudimot_program()); }
+
+std::string retell_cudimot(const std::string& message, const std::vector<std::string>& typed) {
+  return retell_in_fsl_words(cudimot_program(), message, typed);
+}
 
 struct cudimot_request {
   std::string subject;
@@ -87,6 +94,8 @@ const option_table<cudimot_request>& cudimot_options() {
   // clang-format on
   return table;
 }
+
+const option_list& cudimot_table() { return cudimot_options(); }
 
 struct cudimot_files {
   std::string out, dwi, mask, bvals, bvecs;
@@ -135,7 +144,7 @@ noddi_request make_noddi_request(const cudimot_request& request, const cudimot_f
 }
 
 exit_status run_cudimot(session& s, const cudimot_request& request) {
-  log_no_difference(request.no_difference);
+  begin_fsl_command(request.no_difference);
   cudimot_files f;
   s.on_root([&] { f = find_cudimot_files(request); });
   for (std::string* path : {&f.out, &f.dwi, &f.mask, &f.bvals, &f.bvecs}) s.broadcast(*path);
@@ -146,14 +155,8 @@ exit_status run_cudimot(session& s, const cudimot_request& request) {
   const exit_status status = run_noddi(s, estimation);
   stop_signals::release();  // the result is complete: a signal may end the export
   if (status != exit_status::complete || request.run.dry_run) return status;
-  export_settings settings;
-  settings.result = estimation.run.out;
-  settings.out = f.out;
-  settings.overwrite = true;
-  settings.quiet = request.run.quiet;
-  settings.threads = export_threads(s, request.run.threads);
-  export_folder(s, settings, plan_cudimot_folder);
-  spdlog::info("{0} written; next: voxherd report {0}/voxherd.h5, or fsleyes {0}/mean_fintra.nii.gz", f.out);
+  export_folder(s, make_fsl_settings(s, estimation.run.out, f.out, request.run), plan_cudimot_folder);
+  spdlog::info("{0} written; next: voxherd report {0}/voxherd.h5, or fsleyes {0}/mean_fintra", f.out);
   return status;
 }
 
@@ -163,6 +166,7 @@ constexpr command make_cudimot_command() {
        "voxherd cudimot subject --runMCMC"});
   c.translate = from_cudimot;
   c.notes = list_cudimot_flags;
+  c.retell = retell_cudimot;
   c.other_names = "Pipeline_NODDI_Watson.sh Pipeline_NODDI_Bingham.sh:--model=bingham";
   return c;
 }

@@ -2,19 +2,23 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "core/command.hpp"
+#include "kernels/portable/cholesky.hpp"
 #include "mpi/result/named_output.hpp"
 #include "mpi/result/output_place.hpp"
 #include "mpi/run/signals.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/tensor/tensor.hpp"
 #include "src/export/export_plan.hpp"
+#include "src/fsl/fsl_output.hpp"
 #include "src/fsl/fsl_words.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/gradients.hpp"
@@ -45,13 +49,19 @@ constexpr fsl_option dtifit_options_of_fsl[] = {
 };
 // clang-format on
 
-constexpr fsl_program dtifit_program{"dtifit", dtifit_options_of_fsl};
+const option_list& dtifit_table();
+
+constexpr fsl_program dtifit_program{"dtifit", dtifit_options_of_fsl, dtifit_table};
 
 std::vector<std::string> from_dtifit(const std::vector<std::string>& words) {
   return translate_fsl_words(dtifit_program, words);
 }
 
-std::string list_dtifit_flags() { return list_fsl_names(dtifit_program); }
+std::string list_dtifit_flags() { return list_fsl_options(dtifit_program); }
+
+std::string retell_dtifit(const std::string& message, const std::vector<std::string>& typed) {
+  return retell_in_fsl_words(dtifit_program, message, typed);
+}
 
 struct dtifit_request {
   dwi_request series;
@@ -93,6 +103,8 @@ const option_table<dtifit_request>& dtifit_options() {
   return table;
 }
 
+const option_list& dtifit_table() { return dtifit_options(); }
+
 /// Maps of the tensor analysis that dtifit writes under the same names.
 constexpr const char* plain_maps[] = {"FA", "MD", "S0", "L1", "L2", "L3", "V1", "V2", "V3"};
 
@@ -104,8 +116,9 @@ std::vector<std::string> image_names(const dtifit_request& request) {
   return names;
 }
 
+/// Without the ending.
 std::string file_path(const dtifit_request& request, const std::string& name) {
-  return fmt::format("{}_{}.nii.gz", request.basename, name);
+  return fmt::format("{}_{}", request.basename, name);
 }
 
 std::string result_path(const dtifit_request& request) { return request.basename + "_voxherd.h5"; }
@@ -137,22 +150,68 @@ export_image mode_image(const result_volumes& r, const std::string& name) {
           }};
 }
 
-/// Sums (ln S - ln fitted S)^2 over the measurements with a positive signal.
+/// What precedes the logarithm of S0 or a tensor's element in the sum of the model; b in s/mm2.
+std::array<double, 7> model_row(double b_s_per_mm2, const double (&g)[3]) {
+  const double b = b_s_per_mm2;
+  return {-b * g[0] * g[0],
+          -2 * b * g[0] * g[1],
+          -2 * b * g[0] * g[2],
+          -b * g[1] * g[1],
+          -2 * b * g[1] * g[2],
+          -b * g[2] * g[2],
+          1};
+}
+
+/// The smallest signals whose logarithms dtifit takes, 1 % of the S0 of its first fit (tensor_fitter::find_floor()).
+class signal_floors {
+ public:
+  signal_floors(const gradient_table& g, std::uint64_t voxels) : log_S0_(voxels), sum_(voxels), most_(voxels) {
+    constexpr int n = 7;
+    double normal[packed_size(n)] = {}, last[n] = {};
+    last[n - 1] = 1;
+    for (std::size_t k = 0; k < g.size(); ++k) rows_.push_back(model_row(g.b_s_per_mm2[k], {g.x[k], g.y[k], g.z[k]}));
+    for (const auto& x : rows_)
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j <= i; ++j)
+          normal[packed_index(i, j)] += x[static_cast<std::size_t>(i)] * x[static_cast<std::size_t>(j)];
+    (void)cholesky_factor<n>(normal);  // the tensors are fitted
+    cholesky_solve<n>(normal, last);
+    for (const auto& x : rows_) share_.push_back(std::inner_product(x.begin(), x.end(), std::begin(last), 0.0));
+  }
+
+  void add(std::size_t k, const std::vector<float>& signal) {
+    for (std::size_t v = 0; v < signal.size(); ++v) {
+      const auto y = static_cast<double>(signal[v]);
+      if (y > 0) log_S0_[v] += share_[k] * std::log(y);
+      sum_[v] += y;
+      most_[v] = std::max(most_[v], std::abs(y));
+    }
+  }
+  double operator()(std::size_t v) const {
+    constexpr double largest_log = 23, share = 0.01;
+    const double S0 = log_S0_[v] < largest_log ? std::exp(log_S0_[v]) : most_[v];
+    return share * (S0 < sum_[v] / static_cast<double>(rows_.size()) ? most_[v] : S0);
+  }
+  const std::array<double, 7>& row(std::size_t k) const { return rows_[k]; }
+
+ private:
+  std::vector<std::array<double, 7>> rows_;
+  std::vector<double> share_, log_S0_, sum_, most_;
+};
+
+/// Sums (ln S - ln fitted S)^2 over the measurements.
 class error_sums {
  public:
   explicit error_sums(const result_volumes& result)
       : S0_(result.map("S0")), tensor_(result.map("tensor")), sums_(S0_.size()) {}
 
-  void add(const std::vector<float>& signal, double b_s_per_mm2, const double (&g)[3]) {
-    const double product[6] = {g[0] * g[0], 2 * g[0] * g[1], 2 * g[0] * g[2],
-                               g[1] * g[1], 2 * g[1] * g[2], g[2] * g[2]};
+  void add(const std::vector<float>& signal, const std::array<double, 7>& row, const signal_floors& floors) {
     const std::size_t voxels = sums_.size();
     for (std::size_t v = 0; v < voxels; ++v) {
-      if (!(S0_[v] > 0) || !(signal[v] > 0)) continue;
-      double diffusivity = 0;
-      for (std::size_t i = 0; i < 6; ++i) diffusivity += product[i] * static_cast<double>(tensor_[i * voxels + v]);
-      const double error =
-          std::log(static_cast<double>(signal[v]) / static_cast<double>(S0_[v])) + b_s_per_mm2 * diffusivity;
+      if (!(S0_[v] > 0)) continue;
+      double fitted = std::log(static_cast<double>(S0_[v]));
+      for (std::size_t i = 0; i < 6; ++i) fitted += row[i] * static_cast<double>(tensor_[i * voxels + v]);
+      const double error = std::log(std::max(static_cast<double>(signal[v]), floors(v))) - fitted;
       sums_[v] += static_cast<float>(error * error);
     }
   }
@@ -165,16 +224,22 @@ class error_sums {
 export_image squared_error_image(const result_volumes& r, const dwi_request& series, const std::string& name) {
   return {name, describe_image(r, 1, "[1] sum of squared errors of the logarithm of the signal"),
           [series](const result_volumes& result, const volume_sink& sink) {
-            nifti_reader data(read_nifti_header(series.dwi));
-            const std::uint64_t voxels = data.header().grid.voxel_count();
-            const gradient_table g = read_gradients({series.bvals, series.bvecs, series.frame}, data.header().grid,
-                                                    data.header().volumes, {.is_required = false});
-            error_sums errors(result);
+            const nifti_header header = read_nifti_header(series.dwi);
+            const std::uint64_t voxels = header.grid.voxel_count();
+            const gradient_table g = read_gradients({series.bvals, series.bvecs, series.frame}, header.grid,
+                                                    header.volumes, {.is_required = false});
             std::vector<float> signal(voxels);
-            for (std::size_t k = 0; k < g.size(); ++k) {
-              data.read(k, 0, voxels, signal.data());
-              errors.add(signal, g.b_s_per_mm2[k], {g.x[k], g.y[k], g.z[k]});
-            }
+            const auto each_volume = [&](const auto& use) {
+              nifti_reader data(header);
+              for (std::size_t k = 0; k < g.size(); ++k) {
+                data.read(k, 0, voxels, signal.data());
+                use(k);
+              }
+            };
+            signal_floors floors(g, voxels);
+            each_volume([&](std::size_t k) { floors.add(k, signal); });
+            error_sums errors(result);
+            each_volume([&](std::size_t k) { errors.add(signal, floors.row(k), floors); });
             sink(errors.sums());
           }};
 }
@@ -182,7 +247,7 @@ export_image squared_error_image(const result_volumes& r, const dwi_request& ser
 export_plan plan_dtifit(const result_volumes& result, const dtifit_request& request) {
   export_plan plan;
   const auto file_name = [&](const std::string& name) {
-    return fs::path(file_path(request, name)).filename().string();
+    return fs::path(file_path(request, name)).filename().string() + ".nii.gz";
   };
   for (const char* name : plain_maps) plan.images.push_back(map_image(result, name, file_name(name)));
   plan.images.push_back(mode_image(result, file_name("MO")));
@@ -200,6 +265,7 @@ tensor_request make_tensor_request(const dtifit_request& request, bool is_starte
   t.series.needs_b0 = false;  // S0 is fitted
   t.series.masks = mask_rules::fsl;
   t.weighting = request.weighting;
+  t.low_samples = low_sample_rule::hundredth_of_S0;
   t.run = request.run;
   t.run.out = result_path(request);
   t.run.resume = t.run.resume || (is_started && !t.run.overwrite);
@@ -214,23 +280,20 @@ void check_images(const dtifit_request& request, const tensor_request& t, bool i
                                       {t.series.mask, "the input --mask"},
                                       {t.series.gradient_deviation, "the input --gradnonlin"}};
   for (const std::string& name : image_names(request))
-    check_output({"--out", file_path(request, name), is_started || request.run.overwrite}, inputs);
+    for (const char* ending : {".nii.gz", ".nii"})
+      check_output({"--out", file_path(request, name) + ending, is_started || request.run.overwrite}, inputs);
 }
 
 void write_images(session& s, const dtifit_request& request, const tensor_request& t) {
-  export_settings settings;
-  settings.result = t.run.out;
-  settings.out = fs::absolute(request.basename).parent_path().string();
-  settings.overwrite = true;  // checked before the fit
-  settings.quiet = request.run.quiet;
-  settings.threads = export_threads(s, request.run.threads);
+  const std::string folder = fs::absolute(request.basename).parent_path().string();
+  const export_settings settings = make_fsl_settings(s, t.run.out, folder, request.run);
   dtifit_request named = request;
   named.series = t.series;
   export_folder(s, settings, [&](const result_volumes& result) { return plan_dtifit(result, named); });
 }
 
 exit_status run_dtifit(session& s, const dtifit_request& request) {
-  log_no_difference(request.no_difference);
+  begin_fsl_command(request.no_difference);
   bool is_started = false;
   s.on_root([&] {
     is_started = has_result(request);
@@ -256,6 +319,7 @@ constexpr command make_dtifit_command() {
   c.translate = from_dtifit;
   c.other_usage = "-k DATA -o BASENAME -m MASK -r BVECS -b BVALS";
   c.notes = list_dtifit_flags;
+  c.retell = retell_dtifit;
   c.other_names = "dtifit";
   return c;
 }

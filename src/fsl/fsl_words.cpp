@@ -5,9 +5,11 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "core/failure.hpp"
+#include "src/fsl/fsl_output.hpp"
 
 namespace voxherd {
 
@@ -39,7 +41,69 @@ std::string list_names(const fsl_program& program, const char* heading, const Wa
   return line.empty() ? "" : fmt::format("\n{}:\n{}{}\n", heading, text, line);
 }
 
+/// An option without dashes and without its value.
+std::string_view bare_name(std::string_view option) {
+  option = option.substr(0, option.find('='));
+  option.remove_prefix(std::min(option.find_first_not_of('-'), option.size()));
+  return option;
+}
+
+/// The end of the option with two dashes that begins at `at` in a text; `at` if there is none.
+std::size_t option_end(const std::string& text, std::size_t at) {
+  const auto is_part = [&](std::size_t i) {
+    return i < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '-' || text[i] == '_');
+  };
+  if (text.compare(at, 2, "--") != 0 || (at > 0 && (is_part(at - 1) || text[at - 1] == '/'))) return at;
+  std::size_t end = at + 2;
+  while (is_part(end)) ++end;
+  return end == at + 2 ? at : end;
+}
+
+/// How an option is called in the words of a command line; "" if it is not among them. Long names may have one dash.
+std::string find_typed(std::string_view name, const std::vector<std::string>& typed) {
+  for (const std::string& word : typed) {
+    const std::string given = word.substr(0, word.find('='));
+    if (given == name || (name.starts_with("--") && given == name.substr(1))) return given;
+  }
+  return "";
+}
+
+/// How an option of FSL was typed; "" if it was not.
+std::string find_typed(const fsl_option& o, const std::vector<std::string>& typed) {
+  for (std::string_view rest = o.names; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(", "), rest.size());
+    if (const std::string name = find_typed(rest.substr(0, end), typed); !name.empty()) return name;
+    rest.remove_prefix(std::min(end + 2, rest.size()));
+  }
+  return "";
+}
+
+/// The name in a message of an option of ours.
+std::string told_name(const fsl_program& program, const std::string& ours, const std::vector<std::string>& typed) {
+  if (!find_typed(std::string_view(ours), typed).empty()) return ours;
+  const fsl_option* first = nullptr;
+  const auto comes_from = [&](const fsl_option& o) {
+    if (o.answer == fsl_answer::unsupported) return false;
+    return o.ours.substr(0, o.ours.find('=')) == ours ||
+           std::any_of(program.told.begin(), program.told.end(),
+                       [&](const told_option& t) { return t.ours == ours && o.is_named(t.fsl); });
+  };
+  for (const fsl_option& o : program.options) {
+    if (!comes_from(o)) continue;
+    if (const std::string name = find_typed(o, typed); !name.empty()) return name;
+    if (first == nullptr) first = &o;
+  }
+  return first == nullptr ? ours : std::string(first->main_name());
+}
+
 }  // namespace
+
+std::string_view fsl_option::main_name() const {
+  const std::size_t at = std::min(names.find("--"), names.size());
+  const std::string_view from = at == names.size() ? names : names.substr(at);
+  return from.substr(0, from.find(", "));
+}
 
 bool fsl_option::is_named(std::string_view name) const {
   constexpr std::string_view between = ", ";
@@ -81,28 +145,44 @@ std::vector<std::string> translate_fsl_words(const fsl_program& program, const s
   return ours;
 }
 
-std::string list_fsl_names(const fsl_program& program) {
-  std::vector<std::pair<std::string_view, std::string>> lines;  // our option, and FSL's names
+std::string list_fsl_options(const fsl_program& program) {
+  std::string text = "Options of FSL:\n";
   for (const fsl_option& o : program.options) {
-    if (o.answer != fsl_answer::value && o.answer != fsl_answer::given) continue;
-    const auto found = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.first == o.ours; });
-    if (found == lines.end()) {
-      lines.emplace_back(o.ours, o.names);
-    } else {
-      found->second += fmt::format(", {}", o.names);
+    if (o.answer == fsl_answer::unsupported) continue;
+    std::string names(o.names), help = "no effect here";
+    for (std::size_t at = 0; (at = names.find(", ", at)) != std::string::npos;) names.erase(at + 1, 1);
+    if (!o.help.empty()) {
+      help = o.help;
+    } else if (!o.ours.empty()) {
+      const option_spec* spec = program.table().find(std::string(bare_name(o.ours)));
+      help = spec == nullptr ? "" : spec->help;
+      if (o.main_name() != o.ours) help += fmt::format(" ({})", o.ours);
     }
+    text += fmt::format("\t{}\t{}\n", names, help);
   }
-  std::string text = "FSL's options for these:\n";
-  for (const auto& [ours, names] : lines) text += fmt::format("  {:<22} {}\n", ours, names);
-  text += list_names(program, "Without effect", [](const fsl_option& o) {
-    return o.answer == fsl_answer::no_difference || o.answer == fsl_answer::no_difference_value;
-  });
-  text += list_names(program, "Not supported", [](const fsl_option& o) { return o.answer == fsl_answer::unsupported; });
-  return text;
+  return text +
+         list_names(program, "Not supported", [](const fsl_option& o) { return o.answer == fsl_answer::unsupported; });
 }
 
-void log_no_difference(const std::vector<std::string>& options) {
-  if (!options.empty()) spdlog::info("these flags of FSL have no effect here: {}", fmt::join(options, ", "));
+std::string retell_in_fsl_words(const fsl_program& program, const std::string& message,
+                                const std::vector<std::string>& typed) {
+  std::string told;
+  for (std::size_t at = 0; at < message.size();) {
+    const std::size_t end = option_end(message, at);
+    if (end == at) {
+      told += message[at++];
+    } else {
+      told += told_name(program, message.substr(at, end - at), typed);
+      at = end;
+    }
+  }
+  return told;
+}
+
+void begin_fsl_command(const std::vector<std::string>& no_difference) {
+  (void)fsl_output_type();
+  if (!no_difference.empty())
+    spdlog::info("these flags of FSL have no effect here: {}", fmt::join(no_difference, ", "));
 }
 
 run_listener listen_as_part(const run_request& run) {

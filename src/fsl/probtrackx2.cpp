@@ -13,11 +13,14 @@
 #include "src/analyses/track/spaces.hpp"
 #include "src/analyses/track/surface_masks.hpp"
 #include "src/export/dot_folder.hpp"
+#include "src/fsl/fsl_output.hpp"
 #include "src/fsl/fsl_words.hpp"
 #include "src/fsl/probtrackx2.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/scan/fsl_grid.hpp"
 #include "src/scan/image_checks.hpp"
+#include "src/scan/voxel_map.hpp"
 #include "src/scan/warps/transform.hpp"
 
 namespace voxherd {
@@ -60,7 +63,8 @@ void check_probtrackx2(const probtrackx2_request& r, const given_options&) {
     option::refuse("probtrackx2: --invxfm has no meaning without --xfm");
   if (r.transform.size() > 1 || r.inverse_transform.size() > 1)
     option::refuse("probtrackx2: --xfm and --invxfm take one file each; voxherd track takes several of ITK");
-  if (r.to_targets != !r.targets.empty()) option::refuse("probtrackx2: give --os2t and --targetmasks together");
+  if (r.to_targets && r.targets.empty())
+    option::refuse("probtrackx2: --os2t needs --targetmasks, the masks that are counted");
   const bool has_matrix = r.matrix_of_seeds || r.matrix_of_mask || r.matrix_of_pairs || r.matrix_of_fibres;
   if (r.simple && (!r.connectome.empty() || r.to_targets || has_matrix))
     option::refuse("probtrackx2: --simple has no --network, --os2t and --omatrix1, 2, 3, 4; give a mask of the seeds");
@@ -186,13 +190,60 @@ std::string find_reference(const track_request& r) {
   return seed_space_image(r);
 }
 
+/// How far the headers' matrices place the corners of an image from where FSL's millimetres do.
+double largest_shift_mm(const fsl_grid& seeds, const fsl_grid& samples) {
+  const voxel_map by_world = map_by_world(seeds, samples), by_size = map_by_voxel_size(seeds, samples);
+  double largest = 0;
+  for (int corner = 0; corner < 8; ++corner) {
+    vector3 voxel{};
+    for (std::size_t d = 0; d < 3; ++d)
+      voxel[d] = (corner >> d & 1) != 0 ? static_cast<double>(seeds.size[d] - 1) : 0.0;
+    const vector3 a = by_world(voxel), b = by_size(voxel);
+    double squares = 0;
+    for (std::size_t d = 0; d < 3; ++d) squares += std::pow((a[d] - b[d]) * samples.voxel_size_mm[d], 2);
+    largest = std::max(largest, std::sqrt(squares));
+  }
+  return largest;
+}
+
+bool has_grid(const nifti_header& image, const nifti_header& other) {
+  constexpr double tolerance = 1e-3;
+  const auto &a = image.grid.voxel_size_mm, &b = other.grid.voxel_size_mm;
+  return image.grid.size == other.grid.size &&
+         std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) { return std::abs(x - y) <= tolerance * y; });
+}
+
+/// Without --xfm: seeds on another grid than the samples are placed by voxel sizes, as FSL does.
+void choose_seed_space(track_request& r) {
+  if (!r.transform.empty()) return;
+  const auto& seeds = r.connectome.empty() ? r.seed_image : r.connectome;
+  const bool has_image = !r.seeds_are_voxels && !std::all_of(seeds.begin(), seeds.end(), is_surface_mask);
+  const std::string image = !r.reference.empty() ? r.reference : has_image ? first_image(seeds) : r.mask;
+  r.reference.clear();  // the samples' grid
+  const nifti_header own = read_nifti_header(image), samples = read_nifti_header(r.mask);
+  if (has_grid(own, samples)) return;
+  r.reference = image;
+  r.match = space_match::voxel_size;
+}
+
+/// On one process.
+void log_seed_space(const track_request& r) {
+  if (r.match == space_match::world) return;
+  const nifti_header own = read_nifti_header(r.reference), samples = read_nifti_header(r.mask);
+  const double shift_mm = largest_shift_mm(fsl_grid(own), fsl_grid(samples));
+  const auto& voxel = samples.grid.voxel_size_mm;
+  const std::string told =
+      fmt::format("{}: is on another grid than {}; without --transform it is placed by voxel sizes, as FSL does",
+                  printable(r.reference), printable(r.mask));
+  if (shift_mm > *std::max_element(voxel.begin(), voxel.end())) {
+    spdlog::warn("{}; the matrices of the headers place it up to {:.3g} mm away from there", told, shift_mm);
+  } else {
+    spdlog::info("{}", told);
+  }
+}
+
 void check_grids(const track_request& r) {
   const nifti_header first = read_nifti_header(find_reference(r));
-  if (r.transform.empty() && !r.reference.empty() && first.grid.size != read_nifti_header(r.mask).grid.size)
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("--seedref {}: is on another grid than {}; give --xfm, the transform to the samples' space",
-                    printable(r.reference), printable(r.mask)));
   for (const auto* paths :
        {&r.seed_image, &r.connectome, &r.excludes, &r.stop, &r.walk_through_stop, &r.includes, &r.targets})
     for (const std::string& path : *paths) {
@@ -301,8 +352,8 @@ track_request make_track_request(const probtrackx2_request& request, const std::
         fmt::format("probtrackx2: -x {}: --network needs a text file with at least two masks; for a parcellation use "
                     "voxherd track --connectome",
                     printable(request.connectome.front())));
+  choose_seed_space(r);
   check_grids(r);
-  if (r.transform.empty()) r.reference.clear();  // the samples' grid
   r.max_steps = request.points / 2 - 1;
   r.max_angle_degrees = angle_degrees(request.min_cosine);
   r.lengths = request.distance_corrected || request.mean_lengths;
@@ -333,8 +384,8 @@ std::vector<std::uint64_t> list_seed_voxels(const track_request& r, const std::v
   const fsl_grid grid(result);
   std::vector<std::int32_t> inside(grid.voxel_count());
   for (const std::string& path : masks) {
-    const label_image mask =
-        r.seeds_are_voxels ? read_voxel_list(path, grid) : read_labels(path, grid, label_kind::mask);
+    const label_image mask = r.seeds_are_voxels ? read_voxel_list(path, grid)
+                                                : read_labels(path, grid, label_kind::mask, "", mask_rules::fsl);
     std::transform(inside.begin(), inside.end(), mask.label.begin(), inside.begin(), std::plus<>());
   }
   std::vector<std::uint64_t> voxels;
@@ -343,9 +394,9 @@ std::vector<std::uint64_t> list_seed_voxels(const track_request& r, const std::v
   return voxels;
 }
 
-/// The files of seeds with surfaces, and the voxels of their images one after another.
+/// The files of seeds, and the voxels of their images one after another.
 void list_seed_files(const track_request& r, const result_reader& result, probtrackx2_outputs& wanted) {
-  for (const std::string& path : r.seed_image) {
+  for (const std::string& path : r.connectome.empty() ? r.seed_image : r.connectome) {
     wanted.seed_files.push_back({path, is_surface_mask(path)});
     if (wanted.seed_files.back().is_surface) continue;
     std::vector<std::uint64_t>& voxels = wanted.seed_files.back().voxels;
@@ -356,24 +407,21 @@ void list_seed_files(const track_request& r, const result_reader& result, probtr
 
 void write_folder(session& s, const probtrackx2_request& request, const track_request& track,
                   const std::string& folder) {
-  export_settings settings;
-  settings.result = track.run.out;
-  settings.out = folder;
-  settings.overwrite = true;  // the result is new
-  settings.quiet = request.run.quiet;
-  settings.threads = export_threads(s, request.run.threads);
+  export_settings settings = make_fsl_settings(s, track.run.out, folder, request.run);
   probtrackx2_outputs wanted{request.file_name, request.density, request.distance_corrected, request.mean_lengths,
                              request.local_directions};
   if (request.saved_paths) wanted.paths = track.paths;
   if (request.simple) wanted.densities = track.matrix2;
   wanted.target_paths = track.target_paths;
   wanted.has_target_text = request.target_text;
-  const bool from_surfaces = !track.seeds_are_voxels && has_surfaces(track.seed_image);
-  if (request.target_text || request.target_densities || from_surfaces)
+  // Targets of a network are counted by region.
+  const bool by_file =
+      (request.to_targets && !track.connectome.empty()) || (!track.seeds_are_voxels && has_surfaces(track.seed_image));
+  if (request.target_text || request.target_densities || by_file)
     for (const std::string& path : track.targets) wanted.targets.push_back(mask_name(path));
   wanted.target_files = track.targets;
   export_folder(s, settings, [&](const result_volumes& result) {
-    if (from_surfaces) {
+    if (by_file) {
       list_seed_files(track, result.result(), wanted);
     } else if (request.simple || request.target_text) {
       wanted.seeds = list_seed_voxels(track, track.seed_image, result.result());
@@ -406,6 +454,7 @@ bool make_folder(const std::string& folder) {
 }
 
 exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
+  begin_fsl_command(request.no_difference);
   if (!request.inverse_transform.empty() && !is_warp(request.transform.front()))
     spdlog::info("--invxfm {}: not read; the matrix of --xfm is inverted",
                  printable(request.inverse_transform.front()));
@@ -425,6 +474,7 @@ exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
   };
   track_request track;
   s.agree([&] { track = make_track_request(request, folder); });
+  s.on_root([&] { log_seed_space(track); });
   const run_listener listener = listen_as_part(request.run);
   track.run.listener = &listener;
   exit_status status = exit_status::complete;
@@ -442,6 +492,8 @@ exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
 
 }  // namespace
 
+const option_list& probtrackx2_table() { return probtrackx2_options(); }
+
 constexpr command make_probtrackx2_command() {
   command c = make_command<probtrackx2_options, run_probtrackx2>(
       {"probtrackx2", "FSL's probtrackx2: accepts its options, writes its folder",
@@ -450,6 +502,7 @@ constexpr command make_probtrackx2_command() {
   c.translate = from_probtrackx2;
   c.other_usage = "-s BASENAME -m MASK -x SEEDS";
   c.notes = list_probtrackx2_flags;
+  c.retell = retell_probtrackx2;
   c.other_names = "probtrackx2 probtrackx2_gpu";
   return c;
 }

@@ -12,8 +12,14 @@ namespace voxherd {
 /// FSL that voxherd does not support, one without its value, one that is given twice, and for other words.
 std::vector<std::string> from_probtrackx2(const std::vector<std::string>& words);
 
-/// A section of the help: FSL's options and ours.
+/// A section of the help: FSL's options.
 std::string list_probtrackx2_flags();
+
+/// A message with the options as they were typed.
+std::string retell_probtrackx2(const std::string& message, const std::vector<std::string>& typed);
+
+/// Our options.
+const option_list& probtrackx2_table();
 
 /// A mask of the seeds, in a list with surfaces.
 struct seed_file {
@@ -28,7 +34,7 @@ struct probtrackx2_outputs {
   bool density = false, distance_corrected = false, lengths = false, directions = false;
   std::vector<std::string> targets = {};  ///< names; none if no file but the images needs them
   std::vector<std::string> target_files = {};
-  std::vector<seed_file> seed_files = {};  ///< if there are surfaces among them
+  std::vector<seed_file> seed_files = {};  ///< if there are surfaces among them, or if they are regions with targets
   bool has_target_text = false;            ///< write a text matrix of seeds by targets
   std::vector<std::uint64_t> seeds = {};   ///< rows of that matrix, or single seeds: linear indices of voxels
   std::string paths = {};                  ///< result with all streamlines; "" for none
@@ -43,6 +49,10 @@ struct seed_rows {
 
   std::vector<double> roi, place, hits, mean_length_mm;  ///< hits: by seed and target; empty if there are none
 };
+
+/// The map seeds_to_TARGET as an image, with distance correction times the mean length.
+export_image target_image(const result_volumes& result, const std::string& target, const std::string& file,
+                          bool distance_corrected);
 
 /// The streamlines of each vertex to each target: seeds_to_NAME.asc, or with several files seeds_0_to_NAME.asc, ...;
 /// those of images as images.

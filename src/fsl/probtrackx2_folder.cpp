@@ -26,20 +26,17 @@ std::string matrix_text(const constant& c) {
   return text;
 }
 
-/// seeds_to_NAME, with distance correction times the mean length.
 void add_target_images(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {
-  const std::string end = "_lengths";
+  const std::string begin = "seeds_to_", end = "_lengths";
   for (const output_spec& o : result.result().outputs()) {
     const std::string& name = o.name;
-    if (!name.starts_with("seeds_to_") || (name.ends_with(end) && !wanted.lengths)) continue;
-    plan.images.push_back(map_image(result, name, name + ".nii.gz"));
-    if (name.ends_with(end) || !wanted.distance_corrected) continue;
-    plan.images.back().make = [name, end](const result_volumes& r, const volume_sink& sink) {
-      std::vector<float> sum = r.map(name);
-      const std::vector<float> length = r.map(name + end);
-      for (std::size_t v = 0; v < sum.size(); ++v) sum[v] *= length[v];
-      sink(sum);
-    };
+    if (!name.starts_with(begin)) continue;
+    if (!name.ends_with(end)) {
+      plan.images.push_back(
+          target_image(result, name.substr(begin.size()), name + ".nii.gz", wanted.distance_corrected));
+    } else if (wanted.lengths) {
+      plan.images.push_back(map_image(result, name, name + ".nii.gz"));
+    }
   }
 }
 
@@ -175,6 +172,20 @@ void add_target_densities(const result_volumes& result, const probtrackx2_output
 }
 
 }  // namespace
+
+export_image target_image(const result_volumes& result, const std::string& target, const std::string& file,
+                          bool distance_corrected) {
+  const std::string map = "seeds_to_" + target;
+  export_image image = map_image(result, map, file);
+  if (!distance_corrected) return image;
+  image.make = [map](const result_volumes& r, const volume_sink& sink) {
+    std::vector<float> sum = r.map(map);
+    const std::vector<float> length = r.map(map + "_lengths");
+    for (std::size_t v = 0; v < sum.size(); ++v) sum[v] *= length[v];
+    sink(sum);
+  };
+  return image;
+}
 
 export_plan plan_probtrackx2_folder(const result_volumes& result, const probtrackx2_outputs& wanted) {
   export_plan plan;

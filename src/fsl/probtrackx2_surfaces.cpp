@@ -26,18 +26,28 @@ std::string surface_text(const surface& mesh, const std::vector<double>& values)
 
 std::string base_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
-/// A map of the result on the voxels of one file of the seeds.
-void add_volume_part(const result_volumes& result, const std::string& map, const std::string& name,
-                     const std::vector<std::uint64_t>& voxels, export_plan& plan) {
-  plan.images.push_back(map_image(result, map, name + ".nii.gz"));
-  const auto all = plan.images.back().make;
-  plan.images.back().make = [all, voxels](const result_volumes& r, const volume_sink& sink) {
+/// An image on the voxels of one file of the seeds.
+export_image part_of(export_image image, const std::vector<std::uint64_t>& voxels) {
+  image.make = [all = image.make, voxels](const result_volumes& r, const volume_sink& sink) {
     all(r, [&](std::span<const float> values) {
       std::vector<float> part(values.size());
       for (const std::uint64_t v : voxels) part[v] = values[v];
       sink(part);
     });
   };
+  return image;
+}
+
+/// The targets of the voxels of one file of the seeds.
+void add_volume_targets(const result_volumes& result, const probtrackx2_outputs& wanted, const seed_file& file,
+                        const std::string& prefix, export_plan& plan) {
+  for (const std::string& name : wanted.targets) {
+    plan.images.push_back(
+        part_of(target_image(result, name, prefix + name + ".nii.gz", wanted.distance_corrected), file.voxels));
+    if (!wanted.lengths) continue;
+    const std::string lengths = name + "_lengths";
+    plan.images.push_back(part_of(map_image(result, "seeds_to_" + lengths, prefix + lengths + ".nii.gz"), file.voxels));
+  }
 }
 
 }  // namespace
@@ -83,8 +93,7 @@ void add_surface_targets(const result_volumes& result, const probtrackx2_outputs
     const auto& file = wanted.seed_files[f];
     const std::string prefix = wanted.seed_files.size() == 1 ? "seeds_to_" : fmt::format("seeds_{}_to_", f);
     if (!file.is_surface) {
-      for (const std::string& name : wanted.targets)
-        add_volume_part(result, "seeds_to_" + name, prefix + name, file.voxels, plan);
+      add_volume_targets(result, wanted, file, prefix, plan);
       continue;
     }
     const surface mesh = read_surface(file.path);

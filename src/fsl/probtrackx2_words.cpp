@@ -9,84 +9,76 @@
 
 #include "core/failure.hpp"
 #include "src/analyses/track/options.hpp"
+#include "src/fsl/fsl_words.hpp"
 
 namespace voxherd {
 
 namespace {
 
-enum class meaning { value, given, no_difference_value, unsupported };
-
-/// An option of FSL under its one or two names. `ours`: the option that replaces it, or the reason why there is none.
-struct flag {
-  std::string_view fsl, short_name;
-  meaning kind;
-  std::string_view ours;
-};
-
 constexpr std::string_view hidden = "voxherd track has no such choice";
 
 // clang-format off
-constexpr flag flags[] = {
-  {"--samples", "-s", meaning::value, "--samples"},
-  {"--mask", "-m", meaning::value, "--mask"},
-  {"--seed", "-x", meaning::value, "--seed-image"},  // --network with it
-  {"--network", "", meaning::given, "--network-masks"},  // goes with --seed
-  {"--dir", "", meaning::value, "--dir"},
-  {"--forcedir", "", meaning::given, "--forcedir"},
-  {"--out", "-o", meaning::value, "--file-name"},
-  {"--opd", "", meaning::given, "--opd"},
-  {"--pd", "", meaning::given, "--pd"},
-  {"--ompl", "", meaning::given, "--ompl"},
-  {"--nsamples", "-P", meaning::value, "--samples-per-seed"},
-  {"--nsteps", "-S", meaning::value, "--nsteps"},
-  {"--steplength", "", meaning::value, "--step"},
-  {"--cthr", "-c", meaning::value, "--cthr"},
-  {"--fibthresh", "", meaning::value, "--fibre-threshold"},
-  {"--distthresh", "", meaning::value, "--min-half-length"},
-  {"--sampvox", "", meaning::value, "--seed-radius"},
-  {"--randfib", "", meaning::value, "--first-fibre"},
-  {"--rseed", "", meaning::value, "--rseed"},
-  {"--loopcheck", "-l", meaning::given, "--loop-check=on"},
-  {"--usef", "-f", meaning::given, "--stop-by-fraction"},
-  {"--avoid", "", meaning::value, "--exclude"},
-  {"--stop", "", meaning::value, "--stop"},
-  {"--waypoints", "", meaning::value, "--include"},
-  {"--waycond", "", meaning::value, "--include-rule"},
-  {"--wayorder", "", meaning::given, "--ordered"},
-  {"--onewaycondition", "", meaning::given, "--each-half"},
-  {"--wtstop", "", meaning::value, "--walk-through-stop"},
-  {"--forcefirststep", "", meaning::given, "--ignore-first-step"},
-  {"--fibst", "", meaning::value, "--start-fibre"},
-  {"--modeuler", "", meaning::given, "--step-direction=fsl-mean"},
-  {"--opathdir", "", meaning::given, "--local-directions"},
-  {"--seedref", "", meaning::value, "--seedref"},
-  {"--xfm", "", meaning::value, "--transform"},
-  {"--invxfm", "", meaning::value, "--inverse-transform"},
-  {"--os2t", "", meaning::given, "--os2t"},
-  {"--targetmasks", "", meaning::value, "--targets"},
-  {"--omatrix1", "", meaning::given, "--omatrix1"},
-  {"--omatrix2", "", meaning::given, "--omatrix2"},
-  {"--omatrix3", "", meaning::given, "--omatrix3"},
-  {"--target2", "", meaning::value, "--target2"},
-  {"--target3", "", meaning::value, "--target3"},
-  {"--lrtarget3", "", meaning::value, "--lrtarget3"},
-  {"--distthresh1", "", meaning::value, "--distthresh1"},
-  {"--distthresh3", "", meaning::value, "--distthresh3"},
-  {"--verbose", "-V", meaning::no_difference_value, ""},
-  {"--meshspace", "", meaning::value, "--mesh-space"},
-  {"--simple", "", meaning::given, "--simple"},
-  {"--fopd", "", meaning::value, "--fopd"},
-  {"--savepaths", "", meaning::given, "--savepaths"},
-  {"--s2tastext", "", meaning::given, "--s2tastext"},
-  {"--otargetpaths", "", meaning::given, "--otargetpaths"},
-  {"--omatrix4", "", meaning::given, "--omatrix4"},
-  {"--target4", "", meaning::value, "--target4"},
-  {"--colmask4", "", meaning::value, "--colmask4"},
-  {"--closestvertex", "", meaning::given, "--closestvertex"},
-  {"--noprobinterpol", "", meaning::unsupported, hidden},
-  {"--prefdir", "", meaning::unsupported, hidden},
-  {"--locfibchoice", "", meaning::unsupported, hidden},
-  {"--loccurvthresh", "", meaning::unsupported, hidden},
+constexpr fsl_option flags[] = {
+  {"-s, --samples", fsl_answer::value, "--samples"},
+  {"-m, --mask", fsl_answer::value, "--mask"},
+  {"-x, --seed", fsl_answer::value, "--seed-image"},
+  {"--network", fsl_answer::given, "--network-masks", "the seeds are a list of regions: write the matrix between them"},
+  {"--dir", fsl_answer::value, "--dir"},
+  {"--forcedir", fsl_answer::given, "--forcedir"},
+  {"-o, --out", fsl_answer::value, "--file-name"},
+  {"--opd", fsl_answer::given, "--opd"},
+  {"--pd", fsl_answer::given, "--pd"},
+  {"--ompl", fsl_answer::given, "--ompl"},
+  {"-P, --nsamples", fsl_answer::value, "--samples-per-seed"},
+  {"-S, --nsteps", fsl_answer::value, "--nsteps"},
+  {"--steplength", fsl_answer::value, "--step"},
+  {"-c, --cthr", fsl_answer::value, "--cthr"},
+  {"--fibthresh", fsl_answer::value, "--fibre-threshold"},
+  {"--distthresh", fsl_answer::value, "--min-half-length"},
+  {"--sampvox", fsl_answer::value, "--seed-radius"},
+  {"--randfib", fsl_answer::value, "--first-fibre"},
+  {"--rseed", fsl_answer::value, "--rseed"},
+  {"-l, --loopcheck", fsl_answer::given, "--loop-check=on"},
+  {"-f, --usef", fsl_answer::given, "--stop-by-fraction"},
+  {"--avoid", fsl_answer::value, "--exclude"},
+  {"--stop", fsl_answer::value, "--stop"},
+  {"--waypoints", fsl_answer::value, "--include"},
+  {"--waycond", fsl_answer::value, "--include-rule"},
+  {"--wayorder", fsl_answer::given, "--ordered"},
+  {"--onewaycondition", fsl_answer::given, "--each-half"},
+  {"--wtstop", fsl_answer::value, "--walk-through-stop"},
+  {"--forcefirststep", fsl_answer::given, "--ignore-first-step"},
+  {"--fibst", fsl_answer::value, "--start-fibre"},
+  {"--modeuler", fsl_answer::given, "--step-direction=fsl-mean"},
+  {"--opathdir", fsl_answer::given, "--local-directions"},
+  {"--seedref", fsl_answer::value, "--seedref"},
+  {"--xfm", fsl_answer::value, "--transform"},
+  {"--invxfm", fsl_answer::value, "--inverse-transform"},
+  {"--os2t", fsl_answer::given, "--os2t"},
+  {"--targetmasks", fsl_answer::value, "--targets"},
+  {"--omatrix1", fsl_answer::given, "--omatrix1"},
+  {"--omatrix2", fsl_answer::given, "--omatrix2"},
+  {"--omatrix3", fsl_answer::given, "--omatrix3"},
+  {"--target2", fsl_answer::value, "--target2"},
+  {"--target3", fsl_answer::value, "--target3"},
+  {"--lrtarget3", fsl_answer::value, "--lrtarget3"},
+  {"--distthresh1", fsl_answer::value, "--distthresh1"},
+  {"--distthresh3", fsl_answer::value, "--distthresh3"},
+  {"-V, --verbose", fsl_answer::no_difference_value, ""},
+  {"--meshspace", fsl_answer::value, "--mesh-space"},
+  {"--simple", fsl_answer::given, "--simple"},
+  {"--fopd", fsl_answer::value, "--fopd"},
+  {"--savepaths", fsl_answer::given, "--savepaths"},
+  {"--s2tastext", fsl_answer::given, "--s2tastext"},
+  {"--otargetpaths", fsl_answer::given, "--otargetpaths"},
+  {"--omatrix4", fsl_answer::given, "--omatrix4"},
+  {"--target4", fsl_answer::value, "--target4"},
+  {"--colmask4", fsl_answer::value, "--colmask4"},
+  {"--closestvertex", fsl_answer::given, "--closestvertex"},
+  {"--noprobinterpol", fsl_answer::unsupported, hidden},
+  {"--prefdir", fsl_answer::unsupported, hidden},
+  {"--locfibchoice", fsl_answer::unsupported, hidden},
+  {"--loccurvthresh", fsl_answer::unsupported, hidden},
 };
 
 /// Values of FSL that are words of ours.
@@ -99,23 +91,24 @@ constexpr value_word value_words[] = {
 
 [[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::usage, "probtrackx2: " + message); }
 
-const flag* find_flag(std::string_view name) {
+const fsl_option* find_flag(std::string_view name) {
   const std::string dashes = name.starts_with("--") ? std::string(name) : "-" + std::string(name);  // -pd is --pd
-  const auto* found = std::find_if(std::begin(flags), std::end(flags),
-                                   [&](const flag& f) { return f.short_name == name || f.fsl == name; });
-  if (found == std::end(flags) && name.starts_with("-"))
-    found = std::find_if(std::begin(flags), std::end(flags), [&](const flag& f) { return f.fsl == dashes; });
+  const auto find = [](std::string_view wanted) {
+    return std::find_if(std::begin(flags), std::end(flags), [&](const fsl_option& f) { return f.is_named(wanted); });
+  };
+  const auto* found = find(name);
+  if (found == std::end(flags) && name.starts_with("-")) found = find(dashes);
   return found == std::end(flags) ? nullptr : found;
 }
 
-std::string translate_value(const flag& f, const std::string& value) {
+std::string translate_value(const fsl_option& f, const std::string& value) {
   std::string expected;
   for (const value_word& w : value_words) {
-    if (w.option != f.fsl) continue;
+    if (w.option != f.main_name()) continue;
     if (w.fsl == value) return std::string(w.ours);
     expected += fmt::format("{}{}", expected.empty() ? "" : ", ", w.fsl);
   }
-  if (!expected.empty()) refuse(fmt::format("{} {}: expected one of {}", f.fsl, value, expected));
+  if (!expected.empty()) refuse(fmt::format("{} {}: expected one of {}", f.main_name(), value, expected));
   return value;
 }
 
@@ -144,21 +137,21 @@ class translator {
     const std::size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
     if (!word.starts_with("-")) refuse(fmt::format("unexpected argument '{}'", word));
-    const flag* f = find_flag(name);
+    const fsl_option* f = find_flag(name);
     if (f == nullptr) return keep(word, equals != std::string::npos);
-    if (f->kind == meaning::unsupported) refuse(fmt::format("{} is not supported: {}", name, f->ours));
-    const bool takes = f->kind == meaning::value || f->kind == meaning::no_difference_value;
+    if (f->answer == fsl_answer::unsupported) refuse(fmt::format("{} is not supported: {}", name, f->ours));
+    const bool takes = f->answer == fsl_answer::value || f->answer == fsl_answer::no_difference_value;
     if (!takes && equals != std::string::npos) refuse(fmt::format("{}: {} takes no value", word, name));
     std::string value;
     if (takes && equals != std::string::npos) value = word.substr(equals + 1);
     // The value of -V may be missing, which older scripts of ours do.
     const bool follows =
-        next_ + 1 < words_.size() && (f->kind == meaning::value || !words_[next_ + 1].starts_with("-"));
+        next_ + 1 < words_.size() && (f->answer == fsl_answer::value || !words_[next_ + 1].starts_with("-"));
     if (takes && equals == std::string::npos && follows) value = words_[++next_];
-    if (f->kind == meaning::value && value.empty()) refuse(fmt::format("{}: the value is missing", name));
-    if (takes && !found_.emplace(f->fsl, translate_value(*f, value)).second)
+    if (f->answer == fsl_answer::value && value.empty()) refuse(fmt::format("{}: the value is missing", name));
+    if (takes && !found_.emplace(f->main_name(), translate_value(*f, value)).second)
       refuse(fmt::format("{} is given twice; a text file may list several masks", name));
-    if (!takes) found_.emplace(f->fsl, "");
+    if (!takes) found_.emplace(f->main_name(), "");
   }
 
   void keep(const std::string& word, bool has_value) {
@@ -169,31 +162,35 @@ class translator {
   bool has(std::string_view name) const { return found_.find(name) != found_.end(); }
 
   /// Conditions for waypoints have no effect without them; FSL's GUI writes them always.
-  bool has_effect(const flag& f) const {
-    if (f.kind == meaning::no_difference_value) return false;
-    if (f.fsl == "--waycond" || f.fsl == "--wayorder" || f.fsl == "--onewaycondition") return has("--waypoints");
-    if (f.fsl == "--s2tastext" || f.fsl == "--otargetpaths") return has("--os2t");
-    if (f.fsl == "--distthresh1") return has("--omatrix1");
-    if (f.fsl == "--distthresh3") return has("--omatrix3");
-    if (f.fsl == "--target2") return has("--omatrix2");
-    if (f.fsl == "--target3") return has("--omatrix3");
-    if (f.fsl == "--target4" || f.fsl == "--colmask4") return has("--omatrix4");
-    if (f.fsl == "--closestvertex") return has("--omatrix1") || has("--omatrix3") || has("--fopd") || has("--colmask4");
-    if (f.fsl == "--forcefirststep") return has("--avoid") || has("--stop");
+  bool has_effect(const fsl_option& f) const {
+    if (f.answer == fsl_answer::no_difference_value) return false;
+    if (f.main_name() == "--randfib") return !has("--fibst");  // the first fibre is named
+    if (f.main_name() == "--targetmasks") return has("--os2t");
+    if (f.main_name() == "--waycond" || f.main_name() == "--wayorder" || f.main_name() == "--onewaycondition")
+      return has("--waypoints");
+    if (f.main_name() == "--s2tastext" || f.main_name() == "--otargetpaths") return has("--os2t");
+    if (f.main_name() == "--distthresh1") return has("--omatrix1");
+    if (f.main_name() == "--distthresh3") return has("--omatrix3");
+    if (f.main_name() == "--target2") return has("--omatrix2");
+    if (f.main_name() == "--target3") return has("--omatrix3");
+    if (f.main_name() == "--target4" || f.main_name() == "--colmask4") return has("--omatrix4");
+    if (f.main_name() == "--closestvertex")
+      return has("--omatrix1") || has("--omatrix3") || has("--fopd") || has("--colmask4");
+    if (f.main_name() == "--forcefirststep") return has("--avoid") || has("--stop");
     return true;
   }
 
   std::vector<std::string> join() const {
     std::vector<std::string> ours = kept_;
-    for (const flag& f : flags) {
-      const auto given = found_.find(f.fsl);
-      if (given == found_.end()) continue;
+    for (const fsl_option& f : flags) {
+      const auto given = found_.find(f.main_name());
+      if (given == found_.end() || f.main_name() == "--verbose") continue;
       const std::string value = given->second.empty() ? "" : "=" + given->second;
       if (!has_effect(f)) {
-        ours.push_back(fmt::format("--no-difference={}{}", f.fsl, value));
-      } else if (f.fsl == "--seed" && has("--network")) {
+        ours.push_back(fmt::format("--no-difference={}{}", f.main_name(), value));
+      } else if (f.main_name() == "--seed" && has("--network")) {
         ours.push_back("--network-masks" + value);
-      } else if (f.fsl != "--network") {
+      } else if (f.main_name() != "--network") {
         ours.push_back(fmt::format("{}{}", f.ours, value));
       }
     }
@@ -206,31 +203,28 @@ class translator {
   std::vector<std::string> kept_;
 };
 
-/// The names of some options, in lines below 80 columns; not indented like the options that the help describes.
-template <class Wanted>
-std::string list_names(const char* heading, const Wanted& wanted) {
-  std::string text = fmt::format("\n{}:\n   ", heading), line;
-  for (const flag& f : flags) {
-    if (!wanted(f)) continue;
-    if (line.size() + f.fsl.size() > 72) {
-      text += line + "\n   ";
-      line.clear();
-    }
-    line += fmt::format(" {}", f.fsl);
-  }
-  return text + line + "\n";
+/// Options of track that messages name; probtrackx2 has others in their place.
+constexpr told_option told[] = {
+    {"--network-masks", "--seed"},    {"--connectome", "--seed"},
+    {"--max-steps", "--nsteps"},      {"--max-angle", "--cthr"},
+    {"--random-seed", "--rseed"},     {"--matrix1", "--omatrix1"},
+    {"--matrix2", "--omatrix2"},      {"--matrix3", "--omatrix3"},
+    {"--matrix4", "--omatrix4"},      {"--target3-columns", "--lrtarget3"},
+    {"--matrix4-rows", "--colmask4"}, {"--closest-vertex", "--closestvertex"},
+    {"--lengths", "--ompl"},
+};
+
+const fsl_program& probtrackx2_program() {
+  static const fsl_program program{"probtrackx2", flags, probtrackx2_table, nullptr, told};
+  return program;
 }
 
 }  // namespace
 
-std::string list_probtrackx2_flags() {
-  std::string text = "FSL's options for these:\n";
-  for (const flag& f : flags) {
-    if ((f.kind != meaning::value && f.kind != meaning::given) || (f.fsl == f.ours && f.short_name.empty())) continue;
-    text += fmt::format("  {:<22} {}{}{}\n", f.ours, f.short_name, f.short_name.empty() ? "" : ", ", f.fsl);
-  }
-  text += list_names("Without effect", [](const flag& f) { return f.kind == meaning::no_difference_value; });
-  return text + list_names("Not supported", [](const flag& f) { return f.kind == meaning::unsupported; });
+std::string list_probtrackx2_flags() { return list_fsl_options(probtrackx2_program()); }
+
+std::string retell_probtrackx2(const std::string& message, const std::vector<std::string>& typed) {
+  return retell_in_fsl_words(probtrackx2_program(), message, typed);
 }
 
 std::vector<std::string> from_probtrackx2(const std::vector<std::string>& words) {

@@ -14,6 +14,7 @@
 #include "src/export/export_plan.hpp"
 #include "src/export/fsl_folder.hpp"
 #include "src/fsl/bedpostx.hpp"
+#include "src/fsl/fsl_output.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 
@@ -23,9 +24,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const option_list& xfibres_table();
+
 const fsl_program& xfibres_program() {
   static const std::vector<fsl_option> options = xfibres_options_of_fsl(fsl_answer::given, "--forcedir");
-  static const fsl_program program{"xfibres", options, expected_number};
+  static const fsl_program program{"xfibres", options, xfibres_table, expected_number};
   return program;
 }
 
@@ -42,7 +45,11 @@ std::vector<std::string> from_xfibres(const std::vector<std::string>& words) {
   return ours;
 }
 
-std::string list_xfibres_flags() { return list_fsl_names(xfibres_program()); }
+std::string list_xfibres_flags() { return list_fsl_options(xfibres_program()); }
+
+std::string retell_xfibres(const std::string& message, const std::vector<std::string>& typed) {
+  return retell_in_fsl_words(xfibres_program(), message, typed);
+}
 
 struct xfibres_request {
   dwi_request series;
@@ -80,7 +87,7 @@ const option_table<xfibres_request>& xfibres_options() {
       {"subject", &T::subject, text_kind::any, {.text = "the subject's folder; not read", .value = "SUBJECT", .place = 1}},
       {"part", &T::part, range{0, 100000}, {.text = "fit only this part of the mask's voxels, from 0", .value = "PART", .place = 2}},
       {"parts", &T::parts, range{1, 100000}, {.text = "number of parts", .value = "PARTS", .place = 3}},
-      {"voxels", &T::voxels, range{1, 4e9}, {.text = "number of voxels in the mask; not used", .value = "VOXELS", .place = 4}}})
+      {"voxels", &T::voxels, range{0, 4e9}, {.text = "number of voxels in the mask; not used", .value = "VOXELS", .place = 4}}})
     .group("Input", {
       {"no-difference", &T::no_difference, text_kind::any,
        {.text = "an option of FSL that has no effect here (--cnonlinear, --nospat, ...)", .value = "OPTION"}}})
@@ -90,6 +97,8 @@ const option_table<xfibres_request>& xfibres_options() {
   // clang-format on
   return table;
 }
+
+const option_list& xfibres_table() { return xfibres_options(); }
 
 std::string choose_folder(const xfibres_request& request) {
   std::string folder = request.folder;
@@ -125,17 +134,11 @@ export_plan plan_xfibres(const result_volumes& result) {
 }
 
 void write_images(session& s, const ballstick_request& b, const std::string& folder) {
-  export_settings settings;
-  settings.result = b.run.out;
-  settings.out = folder;
-  settings.overwrite = true;  // the result is new
-  settings.quiet = b.run.quiet;
-  settings.threads = export_threads(s, b.run.threads);
-  export_folder(s, settings, plan_xfibres);
+  export_folder(s, make_fsl_settings(s, b.run.out, folder, b.run), plan_xfibres);
 }
 
 exit_status run_xfibres(session& s, const xfibres_request& request) {
-  log_no_difference(request.no_difference);
+  begin_fsl_command(request.no_difference);
   std::string folder;
   s.on_root([&] {
     folder = choose_folder(request);
@@ -171,6 +174,7 @@ constexpr command make_xfibres_command() {
   c.translate = from_xfibres;
   c.other_usage = "-k DATA -m MASK -r BVECS -b BVALS ...";
   c.notes = list_xfibres_flags;
+  c.retell = retell_xfibres;
   c.other_names = "xfibres xfibres_gpu";
   return c;
 }

@@ -70,6 +70,20 @@ class Bedpostx(unittest.TestCase):
         with h5py.File(f"{self.out}/voxherd.h5") as file:
             return json.loads(file.attrs["configuration"])
 
+    def test_means_over_samples_of_the_angles_are_those_of_the_direction(self):
+        """Of each voxel whose direction is well determined and not along z, where the azimuth means nothing."""
+        run("phantom", "dwi", "--preset", "toy", "--out", self.path("toy"), "--snr", "40", "--threads", "1")
+        run("bedpostx", self.path("toy"), "-n", "1", "-b", "300", "-j", "500", "-s", "10", "-model", "1", *ON_ONE_CORE)
+        read = lambda name: nibabel.load(self.path("toy.bedpostX", name + ".nii.gz")).get_fdata()
+        th, ph, dyads = read("merged_th1samples"), read("merged_ph1samples"), read("dyads1")
+        good = (read("mean_f1samples") > 0.3) & (read("dyads1_dispersion") < 0.01) & (np.abs(dyads[..., 2]) < 0.95)
+        self.assertGreater(good.sum(), 100)
+        self.assertLess(np.ptp(ph[good], axis=1).max(), np.pi)
+        th, ph = th.mean(axis=3), ph.mean(axis=3)
+        mean = np.stack([np.sin(th) * np.cos(ph), np.sin(th) * np.sin(ph), np.cos(th)], axis=-1)
+        off = np.degrees(np.arccos(np.clip(np.abs((mean * dyads).sum(axis=-1)), 0, 1)))[good]
+        self.assertLess(off.max(), 1)
+
     def test_output_folder_is_complete_and_the_input_unchanged(self):
         before = contents(self.subject)
         self.bedpostx(*QUICK)

@@ -37,6 +37,20 @@ def numpy_fit(data, bvals, bvecs, weights=None):
     return np.exp(solution[0]), tensor, ((design @ solution - logs) ** 2).sum(axis=0), np.exp((design @ solution).T)
 
 
+def fit_as_dtifit(signal, bvals, bvecs):
+    """FSL's algorithm for one voxel: a sample without a logarithm counts as 1 in a first fit; in the second, samples are at least
+    1 % of the first fit's S0, or of the largest sample where that S0 is below the mean. S0, D, the sum of squared errors."""
+    design = np.column_stack([np.ones(len(bvals))] + [-bvals * bvecs[i] * bvecs[j] * (1 if i == j else 2) for i, j in TENSOR])
+    inverse = np.linalg.pinv(design)
+    first = (inverse @ np.log(np.where(signal > 0, signal, 1)))[0]
+    S0 = np.exp(first) if first < 23 else np.abs(signal).max()
+    if S0 < signal.mean():
+        S0 = np.abs(signal).max()
+    logs = np.log(np.maximum(signal, 0.01 * S0))
+    solution = inverse @ logs
+    return max(np.exp(solution[0]), signal.mean()), solution[1:], ((design @ solution - logs) ** 2).sum()
+
+
 class Phantom(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="voxherd_dtifit_")
@@ -105,6 +119,30 @@ class Dtifit(Phantom):
             self.assertLess(np.abs(stored[:, n] - tensor[:, i, j]).max(), 2e-5 * np.abs(tensor).max())
         along = np.abs((self.image("V1")[inside] * vectors[:, :, 2]).sum(axis=1))
         self.assertGreater(along[L1 - L2 > 1e-5].min(), 1 - 1e-5)
+
+    def test_treats_zero_negative_and_small_samples_as_FSL(self):
+        image = nibabel.load(f"{self.subject}/data.nii")
+        data = np.asarray(image.dataobj).astype(np.float32)
+        voxels = np.argwhere(nibabel.load(f"{self.subject}/nodif_brain_mask.nii.gz").get_fdata() > 0)[::3]
+        draw = np.random.default_rng(5)
+        volumes = data.shape[3]
+        for n, voxel in enumerate(map(tuple, voxels)):
+            low = draw.choice(volumes, 1 + n % 5, replace=False)
+            data[voxel][low] = [0, -3, 1e-5 * data[voxel].max(), 0.009 * data[voxel].max(), -0.02 * data[voxel].max()][n % 5]
+        few, b0 = tuple(voxels[7]), 0
+        data[few] = 0
+        data[few][[b0, 5, 9, 11]] = [800, 300, 200, 250]  # fewer than the unknowns
+        nibabel.save(nibabel.Nifti1Image(data, image.affine), f"{self.folder}/low.nii.gz")
+        self.files[0] = "--data=low"
+        self.dtifit("-o", "dti", "--sse", "--save_tensor")
+        bvals, bvecs = np.loadtxt(f"{self.subject}/bvals"), np.loadtxt(f"{self.subject}/bvecs")
+        found = {name: self.image(name) for name in ("S0", "tensor", "sse")}
+        for voxel in map(tuple, voxels):
+            S0, tensor, sse = fit_as_dtifit(data[voxel].astype(float), bvals, bvecs)
+            self.assertLess(abs(found["S0"][voxel] - S0), 1e-5 * S0)
+            self.assertLess(np.abs(found["tensor"][voxel] - tensor).max(), 2e-5 * np.abs(tensor).max())
+            if S0 > data[voxel].mean():  # else the written S0 is not that of the fit
+                self.assertLess(abs(found["sse"][voxel] - sse), 1e-4 * sse)
 
     def test_weights_the_fit_for_wls_and_refuses_kurtosis(self):
         self.dtifit("--out=ols")

@@ -7,7 +7,8 @@ import unittest
 
 from program import VOXHERD, run
 
-NAMES = ["Pipeline_NODDI_Bingham.sh", "Pipeline_NODDI_Watson.sh", "bedpostx", "bedpostx_datacheck", "bedpostx_gpu", "bedpostx_postproc.sh", "bedpostx_postproc_gpu.sh", "dtifit", "probtrackx2",
+NAMES = ["Pipeline_NODDI_Bingham.sh", "Pipeline_NODDI_Watson.sh", "bedpostx", "bedpostx_datacheck", "bedpostx_gpu", "bedpostx_postproc.sh", "bedpostx_postproc_gpu.sh", "bedpostx_preproc.sh",
+         "bedpostx_single_slice.sh", "dtifit", "probtrackx2",
          "probtrackx2_gpu", "split_parts_gpu", "xfibres", "xfibres_gpu"]
 
 
@@ -32,7 +33,7 @@ class Shims(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.path("bin"))), NAMES)
         for name in NAMES:
             done = subprocess.run([self.path("bin", name), "--help"], capture_output=True, text=True)
-            own = name.removesuffix(".sh").removesuffix("_gpu").replace("bedpostx_postproc", "join_parts").replace("bedpostx_datacheck", "datacheck").replace("Pipeline_NODDI_Watson", "cudimot").replace("Pipeline_NODDI_Bingham", "cudimot")
+            own = name.replace("bedpostx_postproc.sh", "join_slices").removesuffix(".sh").removesuffix("_gpu").replace("bedpostx_postproc", "join_parts").replace("bedpostx_preproc", "split_slices").replace("bedpostx_single_slice", "fit_slice").replace("bedpostx_datacheck", "datacheck").replace("Pipeline_NODDI_Watson", "cudimot").replace("Pipeline_NODDI_Bingham", "cudimot")
             self.assertEqual((done.returncode, done.stdout), (0, ""), name)
             self.assertTrue(done.stderr.startswith(f"voxherd {own}: "), done.stderr[:80])
 

@@ -77,6 +77,22 @@ class Xfibres(unittest.TestCase):
                 self.expect_the_folder_of_one_bedpostx(out)
                 self.assertEqual(files_below(f"{out}/diff_parts"), [])
 
+    def test_there_may_be_more_parts_than_voxels(self):
+        mask = nibabel.load(f"{self.subject}/nodif_brain_mask.nii.gz")
+        inside = np.asarray(mask.dataobj).copy()
+        kept = np.argwhere(inside > 0)[[5, 50]]
+        inside[:] = 0
+        inside[tuple(kept.T)] = 1
+        out = self.prepare("tiny", 5)
+        nibabel.save(nibabel.Nifti1Image(inside, mask.affine), f"{out}/nodif_brain_mask.nii.gz")
+        for part in range(5):
+            self.fit_part(out, part, 5)
+        self.join(out, 5)
+        one, joined = (nibabel.load(f"{folder}/merged_ph1samples.nii.gz").get_fdata()
+                       for folder in (self.path("subject.bedpostX"), out))
+        self.assertTrue(np.array_equal(joined[inside > 0], one[inside > 0]))
+        self.assertFalse(joined[inside == 0].any())
+
     def test_a_missing_part_and_other_options_are_refused_and_nothing_is_written(self):
         out = self.prepare("wrong", 2)
         self.fit_part(out, 0, 2)

@@ -78,6 +78,10 @@ ROWS = (
     Row(23, "probtrackx2_gpu -x --dir= --forcedir -P 200 -s -m --opd --pd -l -c 0.2 --distthresh=0", "gpu_test",
         (tracking("test_gpu_test_ptest"),)),
     Row(24, "bedpostx_gpu DIR -n 3 --model=1", "gpu_test", (pipeline("test_gpu_test_btest"),)),
+    Row(26, "bedpostx_preproc.sh DIR, bedpostx_single_slice.sh DIR SLICE ..., bedpostx_postproc.sh DIR", "TRACULA, PhiPipe",
+        ("slices_test.Slices.test_the_chain_gives_the_folder_of_one_bedpostx_also_where_slices_are_empty",)),
+    Row(27, "probtrackx2_gpu --seed= --seedref= (of another voxel size) --targetmasks= --os2t --opd", "diffparc",
+        ("words_test.Words.test_seeds_of_another_voxel_size_are_placed_by_it_as_by_the_identity_matrix",)),
 )
 
 

@@ -486,9 +486,9 @@ class Errors(Probtrackx2Jobs):
         self.refuse(USAGE, "--avoid is given twice", "--opd", f"--avoid={seeds}", f"--avoid={seeds}")
         self.refuse(USAGE, "unexpected argument 'more'", "--opd", f"--avoid={seeds}", "more")
         self.refuse(USAGE, "--randfib 4: expected one of 0, 1, 2, 3", "--opd", "--randfib=4")
-        self.refuse(USAGE, "--ordered has no meaning with --include-rule or", "--opd", f"--waypoints={seeds}", "--wayorder", "--waycond=OR")
+        self.refuse(USAGE, "--wayorder has no meaning with --waycond or", "--opd", f"--waypoints={seeds}", "--wayorder", "--waycond=OR")
         self.refuse(USAGE, "at least two masks", "--network")
-        self.refuse(USAGE, "give --os2t and --targetmasks together", "--opd", "--os2t")
+        self.refuse(USAGE, "--os2t needs --targetmasks", "--opd", "--os2t")
         targets = "--os2t", f"--targetmasks={self.text_list('t.txt', seeds, self.mask('other', np.s_[9:11, 4, 3]))}", "--otargetpaths"
         self.refuse(USAGE, "--otargetpaths has no --pd", *targets, "--pd")
         self.refuse(BAD_DATA, "the targets seeds and other overlap; run the command for each", *targets)
@@ -496,7 +496,6 @@ class Errors(Probtrackx2Jobs):
             self.refuse(USAGE, f"give --omatrix{number} and --target{number} together", "--opd", f"--omatrix{number}")
         self.refuse(USAGE, "--lrtarget3 has no meaning without --omatrix3", "--opd", f"--lrtarget3={seeds}")
         self.refuse(USAGE, "--distthresh1 and --distthresh3 differ", "--omatrix1", "--omatrix3", f"--target3={seeds}", "--distthresh1=5")
-        self.refuse(USAGE, "--first-fibre has no meaning with --start-fibre", "--opd", "--fibst=1", "--randfib=1")
         self.refuse(USAGE, "--opd takes no value", "--opd=1")
         self.refuse(USAGE, "--stop: the value is missing", "--opd", "--stop")
 

@@ -448,7 +448,6 @@ class Errors(TrackJobs):
         self.refuse(USAGE, "--each-half has no meaning without --include", *base, "--each-half")
         self.refuse(USAGE, "--ordered has no meaning with 1 --include", *base, "--include", seeds, "--ordered")
         self.refuse(USAGE, "expected at most 13", *base, "--include", *[seeds] * 14)
-        self.refuse(USAGE, "--targets has no meaning without --seed-image", "--samples", folder, "--connectome", seeds, "--targets", seeds)
         self.refuse(USAGE, "two files are called", *base, "--targets", seeds, seeds)
         self.refuse(USAGE, "expected at most 32", *base, "--walk-through-stop", *[seeds] * 33)
         self.refuse(USAGE, "--start-fibre 2: the samples have 1 fibre", *base, "--start-fibre", 2)

@@ -1,0 +1,42 @@
+#include "src/fsl/fsl_output.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "core/failure.hpp"
+#include "src/io/input_file.hpp"
+
+namespace voxherd {
+
+image_type fsl_output_type() {
+  constexpr const char* variable = "FSLOUTPUTTYPE";
+  constexpr struct {
+    std::string_view name;
+    image_type type;
+  } types[] = {
+      {"NIFTI_GZ", {true, false}}, {"NIFTI", {false, false}}, {"NIFTI2_GZ", {true, true}}, {"NIFTI2", {false, true}}};
+  const char* const value = std::getenv(variable);
+  const std::string name = value == nullptr ? "" : value;
+  if (name.empty()) return {};
+  for (const auto& known : types)
+    if (name == known.name) return known.type;
+  throw failure(exit_status::usage,
+                fmt::format("{}={}: expected NIFTI_GZ, NIFTI, NIFTI2_GZ or NIFTI2; other types are not written",
+                            variable, printable(name)));
+}
+
+export_settings make_fsl_settings(const session& s, const std::string& result, const std::string& folder,
+                                  const run_request& run) {
+  export_settings settings;
+  settings.result = result;
+  settings.out = folder;
+  settings.overwrite = true;
+  settings.type = fsl_output_type();
+  settings.quiet = run.quiet;
+  settings.threads = export_threads(s, run.threads);
+  return settings;
+}
+
+}  // namespace voxherd

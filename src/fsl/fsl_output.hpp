@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "core/run_request.hpp"
+#include "mpi/comm/session.hpp"
+#include "src/export/export_plan.hpp"
+#include "src/io/nifti/nifti_writer.hpp"
+
+namespace voxherd {
+
+/// The type of images that the environment variable FSLOUTPUTTYPE names: NIFTI_GZ, also without the variable, NIFTI,
+/// NIFTI2_GZ or NIFTI2. Throws failure (usage) for another type of FSL.
+image_type fsl_output_type();
+
+/// How a program of FSL writes images of a new result into a folder: those that are there are replaced.
+export_settings make_fsl_settings(const session& s, const std::string& result, const std::string& folder,
+                                  const run_request& run);
+
+}  // namespace voxherd

@@ -1,0 +1,167 @@
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/command.hpp"
+#include "core/text.hpp"
+#include "mpi/run/signals.hpp"
+#include "src/analyses/common/run_options.hpp"
+#include "src/fsl/bedpostx.hpp"
+#include "src/fsl/joined_results.hpp"
+#include "src/fsl/slices.hpp"
+#include "src/fsl/subject_folder.hpp"
+#include "src/io/fingerprint.hpp"
+#include "src/io/input_file.hpp"
+#include "src/io/nifti/nifti.hpp"
+#include "src/scan/mask.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct join_slices_request {
+  std::string subject;
+  run_request run;
+};
+
+void check_join_slices(const join_slices_request& r, const given_options&) {
+  if (!r.run.out.empty())
+    option::refuse("join_slices: --out is not supported: the output is always SUBJECT_DIR.bedpostX");
+}
+
+const option_table<join_slices_request>& join_slices_options() {
+  using T = join_slices_request;
+  // clang-format off
+  static const option_table<T> table = option_table<T>()
+    .group("Input", {
+      {"subject", &T::subject, text_kind::file,
+       {.text = "folder whose slices were fitted, in SUBJECT_DIR.bedpostX/diff_slices", .value = "SUBJECT_DIR",
+        .required = true, .place = 1}}})
+    .include_optional(&T::run, run_options())
+    .check(check_join_slices);
+  // clang-format on
+  return table;
+}
+
+/// The fitted slices of a subject.
+struct fitted_slices {
+  std::string subject, folder;  ///< SUBJECT, and SUBJECT.bedpostX
+  nifti_header mask;            ///< of the complete image
+  std::unique_ptr<joined_rows> rows;
+
+  std::uint64_t count() const { return mask.grid.size[2]; }
+};
+
+/// The results of all slices, which xfibres of voxherd has written. Throws failure (missing_input).
+std::vector<std::string> find_results(const fitted_slices& slices) {
+  std::vector<std::string> paths;
+  for (std::uint64_t k = 0; k < slices.count(); ++k) {
+    paths.push_back(slice_folder(slices.subject, k) + "/voxherd.h5");
+    if (!fs::exists(paths.back()))
+      throw failure(exit_status::missing_input,
+                    fmt::format("{}: no such file, expected one for each of the {} slices of {}; run "
+                                "bedpostx_single_slice.sh {} {} with voxherd's xfibres",
+                                printable(paths.back()), slices.count(), printable(slices.mask.path),
+                                printable(slices.subject), k));
+  }
+  return paths;
+}
+
+void check_slices(const fitted_slices& slices) {
+  const joined_rows& rows = *slices.rows;
+  check_alike(rows, {"bvals", "bvecs"}, model_configuration(rows.first()));
+  const auto& size = slices.mask.grid.size;
+  for (const auto& part : rows.parts()) {
+    const auto& found = part->grid().size;
+    if (found[0] != size[0] || found[1] != size[1] || found[2] != 1)
+      throw failure(
+          exit_status::bad_data,
+          fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x 1, a slice of {}", printable(part->path()),
+                      found[0], found[1], found[2], size[0], size[1], printable(slices.mask.path)));
+  }
+  const auto inside = voxels_inside(slices.mask.path, slices.mask, mask_rules::fsl);
+  if (inside != rows.voxels())
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}.bedpostX/diff_slices: {} slices have {} voxels together, expected the {} of {}; were "
+                              "they fitted with another mask?",
+                              printable(slices.subject), slices.count(), rows.voxels().size(), inside.size(),
+                              printable(slices.mask.path)));
+}
+
+fitted_slices open_slices(const join_slices_request& request) {
+  fitted_slices slices;
+  slices.subject = subject_path(request.subject);
+  slices.folder = slices.subject + ".bedpostX";
+  const char* const name = "nodif_brain_mask";
+  const auto own = fs::is_directory(slices.folder) ? find_only_image(slices.folder, name) : std::nullopt;
+  slices.mask = read_nifti_header(
+      own ? *own
+          : require_file(find_only_image(slices.subject, name), slices.folder, "nodif_brain_mask.nii.gz or .nii"));
+  slices.rows =
+      std::make_unique<joined_rows>(find_results(slices), slices.mask.grid.size[0] * slices.mask.grid.size[1]);
+  check_slices(slices);
+  return slices;
+}
+
+/// What the joined result was computed from: the slices' bvals and bvecs, and the complete images.
+nlohmann::json describe_inputs(const fitted_slices& slices) {
+  const nlohmann::json first = slices.rows->first().provenance().value("inputs", nlohmann::json::object());
+  nlohmann::json inputs = {{"image", slices.mask.geometry}, {"mask", fingerprint(slices.mask.path)}};
+  inputs["mask"]["voxels"] = slices.rows->voxels().size();
+  for (const char* name : {"bvals", "bvecs"})
+    if (first.contains(name)) inputs[name] = first.at(name);
+  if (const auto data = find_only_image(slices.subject, "data")) inputs["dwi"] = fingerprint(*data);
+  return inputs;
+}
+
+/// The slices are in the complete result now. FSL's script removes these, too.
+void remove_slices(const fitted_slices& slices) {
+  std::error_code code;
+  fs::remove_all(slices.folder + "/diff_slices", code);
+  for (std::uint64_t k = 0; k < slices.count(); ++k)
+    for (const char* image : {"data", "nodif_brain_mask", "grad_dev"})
+      for (const char* ending : {".nii.gz", ".nii"}) fs::remove(slice_image(slices.subject, image, k) + ending, code);
+}
+
+exit_status run_join_slices(session& s, const join_slices_request& request) {
+  begin_fsl_command({});
+  fitted_slices slices;
+  s.agree([&] { slices = open_slices(request); });
+  nlohmann::json inputs;
+  s.on_root([&] { inputs = describe_inputs(slices); });
+  s.broadcast(inputs);
+  const exit_status status =
+      run_joined(s, *slices.rows, slices.mask.grid, request.run, slices.folder + "/voxherd.h5", std::move(inputs));
+  stop_signals::release();  // the result is complete: a signal may end the export
+  if (status != exit_status::complete || request.run.dry_run) return status;
+  bool has_inputs = false;
+  s.on_root([&] {
+    has_inputs = find_only_image(slices.folder, "nodif_brain_mask") && find_text(slices.folder, "bvals") &&
+                 find_text(slices.folder, "bvecs");
+  });
+  s.broadcast(has_inputs);
+  write_bedpostx_folder(s, {.path = slices.folder, .nodif = "", .has_inputs = has_inputs}, request.run);
+  s.on_root([&] { remove_slices(slices); });
+  return status;
+}
+
+}  // namespace
+
+constexpr command make_join_slices_command() {
+  command c = make_command<join_slices_options, run_join_slices>(
+      {"join_slices", "FSL's bedpostx_postproc.sh: joins the slices that xfibres has fitted",
+       "voxherd join_slices subject"});
+  c.other_usage = "SUBJECT_DIR";
+  c.other_names = "bedpostx_postproc.sh";
+  return run_by_first_rank(c);
+}
+
+extern const command join_slices_command = make_join_slices_command();
+
+}  // namespace voxherd

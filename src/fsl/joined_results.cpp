@@ -1,0 +1,146 @@
+#include "src/fsl/joined_results.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/failure.hpp"
+#include "mpi/result/output_place.hpp"
+#include "mpi/result/rows.hpp"
+#include "mpi/result/same_study.hpp"
+#include "src/analyses/common/choose_device.hpp"
+#include "src/export/export_plan.hpp"
+#include "src/fsl/fsl_words.hpp"
+#include "src/io/input_file.hpp"
+#include "src/show/status_counts.hpp"
+
+namespace voxherd {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An analysis whose outputs are its input.
+class joined_parts final : public analysis {
+ public:
+  joined_parts(joined_rows& rows, const image_grid& grid) : rows_(rows), grid_(grid) {}
+
+  std::string name() const override { return rows_.first().analysis_name(); }
+  const image_grid& grid() const override { return grid_; }
+  const std::vector<std::uint64_t>& item_voxels() const override { return rows_.voxels(); }
+  bool may_be_empty() const override { return true; }
+  std::vector<output_spec> outputs() const override { return rows_.first().outputs(); }
+  std::vector<constant> constants() const override { return rows_.first().constants(); }
+  std::unique_ptr<item_counts> make_counts() const override { return std::make_unique<status_counts>(outputs()); }
+  item_input* input() override { return &rows_; }
+  std::size_t device_bytes_per_item() const override { return rows_.bytes_per_item(); }
+  std::unique_ptr<batch_runner> make_runner() const override {
+    return std::make_unique<runner>(outputs(), rows_.bytes_per_item());
+  }
+
+ private:
+  class runner final : public batch_runner {
+   public:
+    runner(std::vector<output_spec> outputs, std::size_t bytes) : outputs_(std::move(outputs)), bytes_(bytes) {}
+    void run(const batch& items, std::span<const std::byte> rows, std::span<const std::span<std::byte>> to) override {
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < outputs_.size(); ++i) {
+        const std::size_t size = outputs_[i].bytes_per_item();
+        for (std::uint64_t item = 0; item < items.item_count; ++item)
+          std::memcpy(to[i].data() + item * size, rows.data() + item * bytes_ + at, size);
+        at += size;
+      }
+    }
+
+   private:
+    std::vector<output_spec> outputs_;
+    std::size_t bytes_;
+  };
+
+  joined_rows& rows_;
+  image_grid grid_;
+};
+
+}  // namespace
+
+joined_rows::joined_rows(const std::vector<std::string>& paths, std::uint64_t voxels_apart) {
+  std::uint64_t begin = 0;
+  for (const std::string& path : paths) {
+    const auto& result = *parts_.emplace_back(std::make_unique<result_reader>(path));
+    require_complete(result);
+    for (const std::uint64_t voxel : result.item_voxels()) voxels_.push_back(begin + voxel);
+    begin += voxels_apart;
+  }
+  for (const output_spec& o : first().outputs()) bytes_ += o.bytes_per_item();
+}
+
+void joined_rows::load(const batch& items, std::span<std::byte> rows) {
+  std::uint64_t begin = 0;  // of the part
+  for (const auto& part : parts_) {
+    const std::uint64_t end = begin + part->item_voxels().size();
+    const std::uint64_t first = std::max(items.first_item, begin);
+    const std::uint64_t last = std::min(items.first_item + items.item_count, end);
+    if (first < last)
+      load_part(*part, {0, first - begin, last - first}, rows.subspan((first - items.first_item) * bytes_));
+    begin = end;
+  }
+}
+
+void joined_rows::load_part(const result_reader& part, const batch& items, std::span<std::byte> rows) const {
+  std::size_t at = 0;  // of the output in a row
+  for (const output_spec& o : part.outputs()) {
+    const std::vector<std::byte> values = read_item_rows(part, o, items);
+    const std::size_t size = o.bytes_per_item();
+    for (std::uint64_t item = 0; item < items.item_count; ++item)
+      std::memcpy(rows.data() + item * bytes_ + at, values.data() + item * size, size);
+    at += size;
+  }
+}
+
+nlohmann::json model_configuration(const result_reader& result) {
+  nlohmann::json options = nlohmann::json::object(), stored = nlohmann::json::object();
+  add_stored(ballstick_options(), ballstick_request(), options);
+  for (const auto& [name, value] : result.configuration().items())
+    if (options.contains(name)) stored[name] = value;
+  return stored;
+}
+
+void check_alike(const joined_rows& joined, const std::vector<const char*>& inputs,
+                 const nlohmann::json& configuration) {
+  const result_reader& first = joined.first();
+  for (const auto& part : joined.parts()) {
+    if (const auto difference = first_difference(model_configuration(*part), configuration, ""))
+      throw failure(exit_status::usage, fmt::format("{}: was estimated with other options ({}); give the same options "
+                                                    "as to xfibres",
+                                                    printable(part->path()), *difference));
+    for (const char* input : inputs) {
+      const nlohmann::json::json_pointer sum(fmt::format("/inputs/{}/fingerprint", input));
+      if (part->provenance().value(sum, nlohmann::json()) != first.provenance().value(sum, nlohmann::json()))
+        throw failure(exit_status::bad_data, fmt::format("{}: was estimated from another {} than {}",
+                                                         printable(part->path()), input, printable(first.path())));
+    }
+  }
+}
+
+exit_status run_joined(session& s, joined_rows& rows, const image_grid& grid, const run_request& request,
+                       const std::string& out, nlohmann::json inputs) {
+  run_request run_options = request;
+  run_options.out = out;
+  run_options.backend = backend_choice::cpu;
+  const bool is_started = fs::exists(out) || fs::exists(unfinished_path(out));
+  run_options.resume = is_started && !run_options.overwrite;
+  const run_listener listener = listen_as_part(request);
+  run_options.listener = &listener;
+  run_settings how = make_run_settings(s, run_options);
+  how.configuration = rows.first().configuration();
+  how.provenance["inputs"] = std::move(inputs);
+  const device d = choose_device(s, run_options);
+  joined_parts all(rows, grid);
+  return run(s, all, how, hooks_for(d));
+}
+
+}  // namespace voxherd
