@@ -122,12 +122,16 @@ void set_type(image_type type, export_plan& plan) {
   }
 }
 
-/// FSL's programs find an image without its ending, and take the wrong one if there are two.
+/// The file beside an image that has its name and the other ending. FSL's programs find an image without its ending,
+/// and take the wrong one if there are two.
+std::string other_type(const export_image& image, const export_settings& settings) {
+  const std::string ending = settings.type->ending(), other = image_type{!settings.type->is_compressed}.ending();
+  return settings.out + "/" + image.name.substr(0, image.name.size() - ending.size()) + other;
+}
+
 void remove_other_types(const export_plan& plan, const export_settings& settings) {
   if (!settings.type) return;
-  const std::string ending = settings.type->ending(), other = image_type{!settings.type->is_compressed}.ending();
-  for (const export_image& image : plan.images)
-    fs::remove(fs::path(settings.out) / (image.name.substr(0, image.name.size() - ending.size()) + other));
+  for (const export_image& image : plan.images) fs::remove(other_type(image, settings));
 }
 
 /// `kept`: files that even --overwrite does not replace.
@@ -138,7 +142,10 @@ void refuse_existing(const export_plan& plan, const export_settings& settings, c
     refuse_existing(path, settings);
   };
   for (const export_text& t : plan.marks) check(t.name);
-  for (const export_image& image : plan.images) check(image.name);
+  for (const export_image& image : plan.images) {
+    check(image.name);
+    if (settings.type) check_not_kept({"an image that is replaced", other_type(image, settings)}, kept);
+  }
   for (const export_file& file : plan.files) check(file.name);
   for (const export_text& t : plan.texts)
     if (!t.shared) check(t.name);

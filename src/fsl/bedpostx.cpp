@@ -50,6 +50,7 @@ constexpr fsl_option model_options[] = {
   {"--rician", fsl_answer::given, "--noise=rician"},
   {"--noard", fsl_answer::given, "--no-ard"},
   {"--allard", fsl_answer::given, "--all-ard"},
+  {"--f0", fsl_answer::given, "--f0"},
   {"--ardf0", fsl_answer::given, "--f0-ard"},
   {"--nonlinear, --cnonlinear, --nospat, -V, --verbose", fsl_answer::no_difference, ""},
   {"--bn, --burnin_noard", fsl_answer::no_difference_value, ""},

@@ -40,6 +40,7 @@ constexpr fsl_option dtifit_options_of_fsl[] = {
   {"-b, --bvals", fsl_answer::value, "--bvals"},
   {"-w, --wls", fsl_answer::given, "--fit=wls"},
   {"--gradnonlin", fsl_answer::value, "--grad-dev"},
+  {"--sse", fsl_answer::given, "--sse"},
   {"--save_tensor", fsl_answer::given, "--save-tensor"},
   {"-V, --verbose", fsl_answer::no_difference, ""},
   {"--kurt, --kurtdir", fsl_answer::unsupported, no_kurtosis},
