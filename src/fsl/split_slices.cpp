@@ -15,6 +15,7 @@
 #include "src/io/nifti/nifti.hpp"
 #include "src/io/nifti/quaternion.hpp"
 #include "src/scan/image_checks.hpp"
+#include "src/scan/mask.hpp"
 
 namespace voxherd {
 
@@ -94,10 +95,9 @@ void copy_text(const std::string& subject, const std::string& name, const std::s
 
 /// nodif_brain: nodif inside the mask.
 void write_brain(const std::string& nodif, const std::string& mask, const std::string& folder) {
-  const nifti_header header = read_nifti_header(nodif), mask_header = read_nifti_header(mask);
-  check_same_grid(mask_header, header);
+  const nifti_header header = read_nifti_header(nodif);
   std::vector<float> brain = read_volume(header);
-  const std::vector<float> inside = read_volume(mask_header);
+  const std::vector<float> inside = read_mask_values(mask, header, mask_rules::fsl);
   for (std::size_t v = 0; v < brain.size(); ++v)
     if (!(inside[v] > 0)) brain[v] = 0;
   const image_type type = fsl_output_type();

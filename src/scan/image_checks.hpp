@@ -25,8 +25,8 @@ void log_warnings(const nifti_header& header);
 /// voxherd's own rules for a displacement of half a voxel or more; FSL's programs match such images by index.
 void bring_to_grid(nifti_header& companion, const nifti_header& image, mask_rules rules = mask_rules::own);
 
-/// Throws failure (bad_data) if `what`, such as "a mask", has several volumes. FSL's programs read the first one: then it
-/// warns.
+/// Throws failure (bad_data) if `what`, such as "a mask", has several volumes. FSL's programs read the first one: then
+/// it warns.
 void check_one_volume(const nifti_header& header, const char* what, mask_rules rules = mask_rules::own);
 
 /// For a mask or parcellation without a voxel inside: throws failure (bad_data), or warns if the rules allow it.
