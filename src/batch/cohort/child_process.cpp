@@ -20,6 +20,7 @@
 
 #include "core/failure.hpp"
 #include "core/own_program.hpp"
+#include "core/threads.hpp"
 #include "src/batch/cohort/run_subject.hpp"
 
 namespace voxherd {
@@ -126,7 +127,8 @@ pid_t start_child(const std::vector<std::string>& words, const std::vector<std::
   const int error = posix_spawn(&child, own_program_to_start().c_str(), streams.actions(), nullptr,
                                 as_pointers(own_words).data(), as_pointers(variables).data());
   if (error != 0)
-    throw failure(exit_status::internal_error, fmt::format("cannot start a process: {}", std::strerror(error)));
+    throw failure(exit_status::internal_error,
+                  fmt::format("cannot start a process: {}; {}", std::strerror(error), thread_limits_text()));
   return child;
 }
 
