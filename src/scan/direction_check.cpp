@@ -261,9 +261,9 @@ std::vector<direction_score> direction_check::scores() const {
 
 std::optional<direction_score> find_better(const std::vector<direction_score>& scores, const image_grid& grid) {
   // Right tables have ratios of 0.6 to 0.85 in the middle of brains, up to 1.02 in phantoms, and up to 1.1 in small
-  // blocks with noise, where paths end after three voxels. Mirrored tables have 1.2 to 2.6, over paths of 4 to 25
-  // voxels.
-  constexpr double min_ratio = 1.12, min_half_ratio = 1, min_voxels = 3.8;
+  // blocks with noise, where paths end after three voxels. Mirrored tables have 1.15 to 2.6, over paths of 4 to 25
+  // voxels. A half of the seeds may have no preference, but not the opposite one.
+  constexpr double min_ratio = 1.12, min_half_ratio = 0.95, min_voxels = 3.8;
   if (scores.size() < 2) return std::nullopt;
   const direction_score &given = scores[0], &best = scores[1];
   const auto& mm = grid.voxel_size_mm;
