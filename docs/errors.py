@@ -19,6 +19,17 @@ A command that fails prints one line, `voxherd: error: ...`, for all ranks: what
 with the same status on all ranks and leaves no new file. This page lists the messages about input, with names and
 numbers of examples, and says what usually helps. It is written by `docs/errors.py` from what the program prints.
 """
+MACHINES = """
+## Machines and launchers
+
+| message | status | what to do |
+|---|---|---|
+| `the launcher started 4 processes, which do not know each other: use ...` | 2 | Start the ranks with `srun --mpi=pmix`, or with the mpirun of the MPI that voxherd was built with ([more](cluster.md#tasks-that-do-not-know-each-other)). |
+| `an earlier command of this script has used MPI, which a rank can start only once; ...` | 75 | Start each analysis by its own launcher ([example](cluster.md#several-commands-in-one-script)). |
+| `MPI has not started, its message is above; ...` | 75 | Follow MPI's message. `voxherd doctor`, started as the job is, finds the usual causes. |
+| `cannot start a thread that computes: Resource temporarily unavailable; ulimit -u is 40, ...` | 70 | Raise the limit that is named. `ulimit -u` counts all processes and threads of a user on the node, `pids.max` those of a job or container. |
+| `/dev/shm, which several ranks on a node need, cannot be written: Read-only file system; ...` | 74 | Mount a tmpfs there, or start one rank per node. |
+"""
 # What to do about a message that matches; the first match counts.
 ADVICE = [
     (r"HDF5 file|a voxherd result\?", "The file is not a result of voxherd, or its copy was not finished. `voxherd verify FILE` checks it."),
@@ -129,7 +140,7 @@ def page(outcomes):
         table = "| message | status | what to do |\n|---|---|---|\n"
         table += "".join(f"| {messages} | {status} | {what} |\n" for messages, status, what in rows(some, shown))
         text += section(heading, table)
-    return text + section("Exit statuses", statuses() + "\n")
+    return text + MACHINES + section("Exit statuses", statuses() + "\n")
 
 
 def main(arguments):
