@@ -292,6 +292,24 @@ class Structures(CiftiJobs):
             np.testing.assert_allclose(np.asarray(wb.dataobj), np.asarray(image.dataobj).T[np.ix_(order, order)], rtol=1e-6)
 
 
+    def test_keys_of_labels_above_2_to_the_24_are_told_apart(self):
+        file = self.matrix()
+        labels = np.zeros(SIZE, np.int32)
+        labels[SEEDS] = 312782546
+        labels[11:14, 3:6, 2:5] = 312782574  # equal in float32
+        axis = cifti2.BrainModelAxis.from_mask(labels >= 0, "other", AFFINE)
+        keys = labels[tuple(axis.voxel.T)]
+        table = {0: ("???", (0, 0, 0, 0)), 312782546: ("left", (1, 0, 0, 1)), 312782574: ("right", (0, 1, 0, 1))}
+        for kind in (np.int32, np.float32):
+            image = cifti2.Cifti2Image(keys[None].astype(kind), (cifti2.LabelAxis(["parcels"], [table]), axis))
+            image.set_data_dtype(kind)
+            nibabel.save(image, self.path(f"{kind.__name__}.dlabel.nii"))
+        parcels = nibabel.load(self.export(file, "out.pconn.nii", "--parcels", self.path("int32.dlabel.nii"))).header.get_axis(0)
+        self.assertEqual({name: len(voxels) for name, voxels in zip(parcels.name, parcels.voxels)},
+                         {"left": (labels == 312782546).sum(), "right": (labels == 312782574).sum()})
+        self.assertIn("in float32, which rounds larger ones", self.export(file, "no.pconn.nii", "--parcels", self.path("float32.dlabel.nii"), expect=BAD_DATA))
+
+
 class Blueprint(CiftiJobs):
     def tracts(self):
         for name, box in (("near", np.s_[9:11, 3:6, 2:5]), ("far", np.s_[15:17, 3:6, 2:5]), ("side", np.s_[10, 6, 3])):
