@@ -293,6 +293,23 @@ class Sources(ViewJobs):
             self.assertIn("--bvals", viewer.state()["connect"]["words"])
             self.assertEqual(len(viewer.state()["maps"]), 66)
 
+    def test_a_table_of_mrtrix_beside_a_series_decides_the_frame_of_its_directions(self):
+        with open(f"{self.toy}/data.nii", "rb") as file:
+            image = bytearray(file.read())
+        image[252:256] = np.array([0, 1], "<i2").tobytes()  # only the sform, with a positive determinant
+        image[280:328] = np.array([[2, 0, 0, 0], [0, 2, 0, 0], [0, 0, 2, 0]], "<f4").tobytes()
+        series, b, g = self.path("dwi.nii"), np.loadtxt(f"{self.toy}/bvals").ravel(), np.loadtxt(f"{self.toy}/bvecs")
+        with open(series, "wb") as file:
+            file.write(image)
+        np.savetxt(self.path("dwi.bval"), b)
+        np.savetxt(self.path("dwi.bvec"), g)  # along the image axes, here those of the world
+        for has_table in (False, True):
+            if has_table:
+                np.savetxt(self.path("dwi.b"), np.vstack([g, b]).T)
+            with self.subTest(has_table), Viewer(series) as viewer:
+                words = viewer.state()["connect"]["words"]
+                self.assertEqual("--bvecs-frame image" in " ".join(words), has_table, words)
+
     def test_a_result_of_connect_has_its_settings(self):
         out = self.make("out.h5", *self.end_regions(1, 2), "--metric", "inverse", "--smooth", "0.5", "--scheme", "hl26")
         with Viewer(out, "--parcellation", self.ends) as viewer:
