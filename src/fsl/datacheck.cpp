@@ -12,6 +12,7 @@
 #include "core/command.hpp"
 #include "core/text.hpp"
 #include "mpi/comm/session.hpp"
+#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/io/nifti/nifti_format.hpp"
 #include "src/io/text_file.hpp"

@@ -7,6 +7,7 @@
 
 #include "src/export/dot_folder.hpp"
 #include "src/fsl/probtrackx2.hpp"
+#include "src/io/input_file.hpp"
 #include "src/io/surfaces/surfaces.hpp"
 
 namespace voxherd {

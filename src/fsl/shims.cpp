@@ -10,6 +10,7 @@
 #include "core/own_program.hpp"
 #include "core/text.hpp"
 #include "mpi/comm/session.hpp"
+#include "src/io/input_file.hpp"
 
 namespace voxherd {
 
