@@ -289,12 +289,11 @@ bids_series begin_series(bids_name& name, const std::string& datatype, const std
   s.folder = "sub-" + subject + (session.empty() ? "" : "/ses-" + session) + "/" + datatype;
   // The folders' labels, also in a name without them: they tell the series of two sessions apart.
   for (const auto& [key, label] : {std::pair("ses", session), std::pair("sub", subject)}) {
-    const std::string named = name.value(key);
-    if (!named.empty() && named != label)
-      s.problem = fmt::format("its name has {0}-{1}, but its folder {2}", key, named,
-                              label.empty() ? "is that of no session" : fmt::format("{}-{}", key, label));
+    if (label.empty()) continue;
+    if (const std::string named = name.value(key); !named.empty() && named != label)
+      s.problem = fmt::format("its name has {0}-{1}, but its folder {0}-{2}", key, named, label);
     std::erase_if(name.entities, [k = key](const auto& entity) { return entity.first == k; });
-    if (!label.empty()) name.entities.insert(name.entities.begin(), {key, label});
+    name.entities.insert(name.entities.begin(), {key, label});
   }
   s.name = name.stem({"desc"});
   return s;
