@@ -78,15 +78,29 @@ std::vector<std::string> read_names(const std::string& table) {
   return names;
 }
 
+bool has_tissues(const std::string& table) {
+  try {
+    return are_tissues(read_names(table));
+  } catch (const failure&) {
+    return false;  // the analysis reports the table
+  }
+}
+
+/// The table of an image. By inheritance that of tissue classes without seg, atlas and desc would also be that of all
+/// parcellations in its folder.
+std::string find_table(const named_file& image) {
+  const std::string table = find_inherited(image.root, fs::path(image.path).parent_path(), image.name, ".tsv");
+  if (table.empty()) return "";
+  const auto own = parse_bids_name(fs::path(table).filename().string());
+  const bool has_own_label = own && labels_of(*own) == labels_of(image.name);
+  return has_own_label || !has_tissues(table) ? table : "";
+}
+
 content find_content(const bids_name& name, const std::string& table) {
   const std::vector<std::string> labels = labels_of(name);
   if (std::any_of(labels.begin(), labels.end(), is_tissue_label)) return content::tissues;
   if (table.empty()) return labels.empty() ? content::unnamed : content::regions;
-  try {
-    return are_tissues(read_names(table)) ? content::tissues : content::regions;
-  } catch (const failure&) {
-    return content::regions;  // the analysis reports the table
-  }
+  return has_tissues(table) ? content::tissues : content::regions;
 }
 
 /// Whether the user has chosen such an image: tissue classes by their own entities, unnamed ones by any entity.
@@ -162,8 +176,7 @@ bool are_tissues(const std::vector<std::string>& names) {
 parcellation_choice choose_parcellation(const std::vector<segmentation>& all, const bids_filter& filter) {
   std::vector<described_segmentation> found, chosen;
   for (const segmentation& one : all) {
-    const fs::path folder = fs::path(one.image.path).parent_path();
-    const std::string table = find_inherited(one.image.root, folder, one.image.name, ".tsv");
+    const std::string table = find_table(one.image);
     found.push_back({one, table, find_content(one.image.name, table)});
   }
   const auto choose = [&](const auto& is_wanted) {

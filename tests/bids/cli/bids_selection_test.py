@@ -161,7 +161,9 @@ class Parcellations(Chosen):
         self.add_regions(self.stem + "_seg-hsvs")
         self.write(f"{self.stem}_dseg.tsv", self.TISSUES)
         self.add_regions(self.stem + "_seg-4S156Parcels")
-        self.assertEqual(self.used(), ["sub-01_space-ACPC_seg-4S156Parcels_dseg.nii.gz"])
+        (words,) = commands(self.connect()).values()
+        self.assertEqual(os.path.basename(words["--connectome"]), "sub-01_space-ACPC_seg-4S156Parcels_dseg.nii.gz")
+        self.assertNotIn("--region-names", words)  # by inheritance, the table of tissues would also be that of the regions
 
     def test_a_table_of_regions_beside_or_above_makes_an_unnamed_image_a_parcellation(self):
         self.add_regions(self.stem)
