@@ -66,10 +66,13 @@ std::string tract_table(const result_volumes& volumes, const std::vector<statist
   return text;
 }
 
-/// The labels of rows and columns: those of the result's connectome, else those that occur.
+/// The labels of rows and columns: those of the result's connectome, or of the one whose paths it has, else those that
+/// occur.
 std::vector<std::int32_t> matrix_labels(const result_reader& result, const std::vector<path_row>& paths) {
   std::vector<std::int32_t> labels;
   for (const double label : node_labels(result)) labels.push_back(static_cast<std::int32_t>(label));
+  if (const constant* all = result.find_constant("regions", "labels"); all != nullptr && labels.empty())
+    for (const double label : all->values) labels.push_back(static_cast<std::int32_t>(label));
   if (!labels.empty()) return labels;
   for (const path_row& path : paths) labels.insert(labels.end(), path.regions.begin(), path.regions.end());
   std::sort(labels.begin(), labels.end());
@@ -114,8 +117,9 @@ void add_path_texts(const result_reader& result, const std::vector<statistic_ima
   plan.texts.push_back({"paths.csv", text});
   if (!table.has_regions) return;
   const std::vector<std::int32_t> labels = matrix_labels(result, table.rows);
-  region_name_list names = node_labels(result).empty() ? region_name_list{} : given_region_names(result);
-  if (node_labels(result).empty())
+  region_name_list names = given_region_names(result);
+  if (names.size() != labels.size()) names.clear();
+  if (node_labels(result).empty() && names.empty())
     for (const std::int32_t label : labels) names.push_back(std::to_string(label));
   const bool is_directed = table.has_halves || (!labels.empty() && labels.front() == 0);
   for (std::size_t i = 0; i < images.size(); ++i)

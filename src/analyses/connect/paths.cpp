@@ -123,6 +123,17 @@ path_tracing::path_tracing(const connect_inputs& inputs, const front_field& fiel
   }
 }
 
+std::vector<constant> path_tracing::constants() const {
+  const std::vector<std::int32_t>& labels = inputs_.labels;
+  if (!inputs_.options.is_connectome()) return {};
+  return {{"labels",
+           {labels.size()},
+           {labels.begin(), labels.end()},
+           "1",
+           "labels of all regions, also of those without paths",
+           "regions"}};
+}
+
 std::size_t path_tracing::device_bytes_per_item() const {
   return 3 * sizeof(float) * (offsets_.back() / std::max<std::size_t>(1, paths_.size()) + 1) + 64;
 }

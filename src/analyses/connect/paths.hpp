@@ -74,6 +74,7 @@ class path_tracing final : public analysis {
   const image_grid& grid() const override { return inputs_.grid; }
   const std::vector<std::uint64_t>& item_voxels() const override { return path_voxels_; }
   std::vector<output_spec> outputs() const override { return output_specs<path_outputs>(inputs_); }
+  std::vector<constant> constants() const override;
   std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
   bool may_be_empty() const override { return true; }
   std::size_t device_bytes_per_item() const override;

@@ -301,6 +301,15 @@ class kept_points final : public kept_items {
  public:
   using kept_items::kept_items;
   std::string name() const override { return "track-streamlines"; }
+  std::vector<constant> constants() const override {
+    if (in_.labels.empty()) return {};
+    return {{"labels",
+             {in_.labels.size()},
+             {in_.labels.begin(), in_.labels.end()},
+             "1",
+             "labels of all regions, also of those without streamlines",
+             "regions"}};
+  }
   std::vector<std::uint64_t> point_offsets() const override { return kept_.offsets; }
   std::vector<output_spec> outputs() const override { return output_specs<streamline_outputs>(in_); }
   std::unique_ptr<batch_runner> make_runner() const override {

@@ -27,12 +27,12 @@ std::string perfusion_data::folder() { return VOXHERD_DATA "/perfusion_reference
 
 bool perfusion_data::is_available() { return std::filesystem::exists(folder() + "truth_150.csv"); }
 
-number_table perfusion_data::table(const std::string& name) {
+column_table perfusion_data::table(const std::string& name) {
   std::ifstream file(folder() + name);
   if (!file) throw std::runtime_error("cannot read " + folder() + name);
   std::string line, cell;
   std::vector<std::string> names;
-  number_table t;
+  column_table t;
   std::getline(file, line);
   for (std::istringstream header(line); std::getline(header, cell, ',');) names.push_back(cell);
   while (std::getline(file, line)) {
@@ -50,11 +50,11 @@ perfusion::time_course perfusion_data::frames(const std::string& name) {
   return {t.at("t_s"), t.at("Ca_mM"), t.at("Cp_mM"), std::vector<std::uint8_t>(t.at("t_s").size(), 1)};
 }
 
-perfusion_parameters perfusion_data::parameters(const number_table& t, std::size_t row) {
+perfusion_parameters perfusion_data::parameters(const column_table& t, std::size_t row) {
   return kernel_units({t.at("kl")[row], t.at("ka")[row], t.at("kp")[row], t.at("tau_a")[row], t.at("tau_p")[row]});
 }
 
-const std::vector<double>& perfusion_data::voxel(const number_table& curves, std::size_t voxel) {
+const std::vector<double>& perfusion_data::voxel(const column_table& curves, std::size_t voxel) {
   char name[8];
   std::snprintf(name, sizeof name, "v%03zu", voxel % 1000);
   return curves.at(name);

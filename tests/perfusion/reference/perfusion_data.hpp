@@ -11,22 +11,22 @@ namespace voxherd::reference {
 
 /// Columns of a file of comma-separated numbers, by name. Cells that are not numbers (the letter of an action) become
 /// the code of their first character.
-using number_table = std::map<std::string, std::vector<double>>;
+using column_table = std::map<std::string, std::vector<double>>;
 
 class perfusion_data {
  public:
   static bool is_available();
   static std::string folder();
-  static number_table table(const std::string& file);
+  static column_table table(const std::string& file);
 
   /// inputs_`name`.csv, counting all frames.
   static perfusion::time_course frames(const std::string& name);
 
   /// A row of a table of fits or truths: parameters in 1/s and s.
-  static perfusion_parameters parameters(const number_table& t, std::size_t row);
+  static perfusion_parameters parameters(const column_table& t, std::size_t row);
 
   /// Column v000, v001, ... of a table of curves.
-  static const std::vector<double>& voxel(const number_table& curves, std::size_t voxel);
+  static const std::vector<double>& voxel(const column_table& curves, std::size_t voxel);
 
   static constexpr std::size_t voxels = 150;
 };

@@ -81,7 +81,7 @@ void bridge(const std::vector<double>& time_s, const std::vector<std::uint8_t>& 
   }
 }
 
-double upslope_s(const number_table& series, double baseline, double peak) {
+double upslope_s(const column_table& series, double baseline, double peak) {
   const auto &t = series.at("t_s"), &s = series.at("aorta_signal");
   std::size_t i = 0;
   while (t.at(i) < baseline_s || s[i] < baseline + 0.1 * (peak - baseline)) ++i;
@@ -90,7 +90,7 @@ double upslope_s(const number_table& series, double baseline, double peak) {
 
 patient patient_named(const std::string& name) {
   const facts& f = cases().at(name);
-  number_table series = perfusion_data::table("../perfusion_real/cases/" + name + ".csv");
+  column_table series = perfusion_data::table("../perfusion_real/cases/" + name + ".csv");
   const double end_s = upslope_s(series, f.at("aorta_base"), f.at("aorta_peak")) - before_upslope_s + window_s;
   std::size_t count = 0;
   while (count < series.at("t_s").size() && series.at("t_s")[count] < end_s) ++count;

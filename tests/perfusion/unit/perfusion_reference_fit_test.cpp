@@ -109,7 +109,7 @@ class PerfusionFitData : public testing::Test {
   }
 
   time_course frames;
-  number_table curves, reference_fits;
+  column_table curves, reference_fits;
   perfusion_rules rules = perfusion::fit_settings{}.rules;
 };
 
