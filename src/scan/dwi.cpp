@@ -163,14 +163,14 @@ struct dwi_series::state {
         read_signals(first, check);
       }
       const std::vector<direction_score> scores = check.scores();
-      if (scores.empty()) return;  // perhaps in the next stage
-      tries_directions = false;
-      const auto better = find_better(scores, image.grid);
+      if (scores.empty()) return;
       spdlog::debug("{}: free length of streamlines {:.1f} mm, {:.1f} mm with {}", printable(bvecs_path),
                     scores[0].free_mm, scores[1].free_mm, scores[1].change);
-      if (better)
-        spdlog::warn("{}: {}; correct the table{}", printable(bvecs_path), describe_better(*better, scores[0]),
-                     frame_advice(*better));
+      const auto better = find_better(scores, image.grid);
+      if (!better) return;  // perhaps in the next stage
+      tries_directions = false;
+      spdlog::warn("{}: {}; correct the table{}", printable(bvecs_path), describe_better(*better, scores[0]),
+                   frame_advice(*better));
     } catch (const std::exception& e) {
       spdlog::debug("{}: other directions were not tried: {}", printable(bvecs_path), e.what());
     }
