@@ -138,7 +138,7 @@ class Counts(TrackJobs):
         self.assertIn("312782546-312782574", read_groups(self.path("paths.trx")))
         rc, _, output = voxherd("export", self.path("paths.h5"), "--to", "trk", self.path("paths.trk"))
         self.assertEqual(rc, 0, output)
-        self.assertIn("TRK has only float32, which rounds integers above 16777216 in first_region, region, second_region", output)
+        self.assertIn("TRK has only float32, which rounds integers above 16777216 in first_region, ", output)
         rc, _, output = voxherd("report", out, "--out", self.path("page.html"))
         self.assertEqual(rc, 0, output)
         with open(self.path("page.html")) as file:
