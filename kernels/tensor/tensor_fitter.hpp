@@ -98,7 +98,6 @@ class tensor_fitter {
     voxel_status status = voxel_status::singular;
     double largest = 0;                             ///< sample
     double floor = tensor_model::floor_of_largest;  ///< smaller samples are raised to it; 1 is the largest sample
-    double min_S0 = 0;                              ///< in the same unit
     double p[unknowns] = {};                        ///< parameters of the last pass
     double before[unknowns] = {};  ///< parameters of the pass before the last one, whose signals gave its weights
     double factor[packed_size(unknowns)] = {};  ///< Cholesky's of the last pass's normal matrix
@@ -132,8 +131,7 @@ class tensor_fitter {
     tensor_fit result;
     result.status = found.status;
     // Signals were scaled to 1 at the largest sample and b to 1 at the largest b.
-    const double S0 = std::exp(found.p[6]);
-    result.S0 = found.largest * (S0 < found.min_S0 ? found.min_S0 : S0);
+    result.S0 = found.largest * std::exp(found.p[6]);
     for (int i = 0; i < 6; ++i) result.tensor[i] = found.p[i] / design_.largest_b_s_per_mm2;
     result.residual = rms_residual(row, read_deviation(row), found.largest, found.p);
     if (!(result.S0 <= FLT_MAX) || !(result.residual <= found.largest)) return failed(voxel_status::diverged);
@@ -212,7 +210,7 @@ class tensor_fitter {
   }
 
   /// FSL's dtifit: in a first fit without weights, the logarithm of a sample that has none is 0, whatever the unit of
-  /// the signal. Its S0 determines the floor; the final S0 is at least the mean of the samples.
+  /// the signal. Its S0 determines the floor.
   VOXHERD_FUNCTION bool find_floor(signal_row row, const deviation& bend, solution& found) const {
     constexpr double largest_log = 23, share = 0.01;
     const double log_largest = std::log(found.largest);
@@ -229,9 +227,9 @@ class tensor_fitter {
       sum += y;
       most = std::fabs(y) > most ? std::fabs(y) : most;
     }
-    found.min_S0 = sum / static_cast<double>(design_.measurements) / found.largest;
+    const double mean = sum / static_cast<double>(design_.measurements) / found.largest;
     double S0 = found.p[6] + log_largest < largest_log ? std::exp(found.p[6]) : most / found.largest;
-    if (S0 < found.min_S0) S0 = most / found.largest;
+    if (S0 < mean) S0 = most / found.largest;
     found.floor = share * S0;
     return solved;
   }

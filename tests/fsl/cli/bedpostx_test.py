@@ -276,7 +276,7 @@ class Bedpostx(unittest.TestCase):
                              (["--gradnonlin=x"], "--gradnonlin"), (["--ld=x"], "--ld"), (["-m", "x"], "-m"),
                              (["-n", "9"], "bedpostx: -n 9: expected an integer, 1 to 4"),
                              (["-n", "two"], "bedpostx: -n two: expected an integer, 1 to 4"), (["-w", "x"], "bedpostx: -w x: expected 0 to"),
-                             (["-nn", "2"], "unknown option -nn; see voxherd bedpostx --help"), (["-n", "2", "--nf=3"], "--fibres"),
+                             (["-nn", "2"], "unknown option -nn; see voxherd bedpostx --help"), (["-n", "2", "--nf=3"], "-n is given twice"),
                              (["--rician=yes"], "--rician=yes"), (["--out", "x"], "--out"),
                              (["--noard", "--allard"], "exclude each other"), (["second"], "unexpected argument 'second'")):
             output = self.bedpostx(*flags, expect=2).stderr

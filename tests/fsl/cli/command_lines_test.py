@@ -18,7 +18,7 @@ def cases_of(module):
 
 class CommandLines(unittest.TestCase):
     def test_all_rows_of_the_survey_are_there(self):
-        self.assertEqual([row.number for row in ROWS], [n for n in range(1, 25) if n not in (5, 8)])
+        self.assertEqual([row.number for row in ROWS], [n for n in range(1, 28) if n not in (5, 8, 25)])
 
     def test_a_row_is_replayed_by_cases_that_exist_or_names_what_is_missing(self):
         for row in ROWS:

@@ -66,9 +66,11 @@ class Slices(unittest.TestCase):
         mean = [self.image(f, f"mean_f1samples{e}") for f, e in (("whole.bedpostX", ".nii.gz"), (folder, ending))]
         self.assertGreater(np.corrcoef(mean[0][inside], mean[1][inside])[0, 1], 0.98)
         self.assertFalse(mean[1][~inside].any())
-        dyads = [self.image(f, f"dyads1{e}")[inside] for f, e in (("whole.bedpostX", ".nii.gz"), (folder, ending))]
+        sharp = inside & (self.image("whole.bedpostX", "dyads1_dispersion.nii.gz") < 0.02)
+        self.assertGreater(sharp.sum(), 20)
+        dyads = [self.image(f, f"dyads1{e}")[sharp] for f, e in (("whole.bedpostX", ".nii.gz"), (folder, ending))]
         angles = np.degrees(np.arccos(np.clip(abs((dyads[0] * dyads[1]).sum(1)), 0, 1)))
-        self.assertLess(np.median(angles), 2)
+        self.assertLess(np.median(angles), 1)
 
     def test_the_chain_gives_the_folder_of_one_bedpostx_also_where_slices_are_empty(self):
         subject = self.copy("chain")
