@@ -305,9 +305,9 @@ std::string help_text(std::span<const command* const> commands) {
   std::string text =
       "voxherd: analyses of medical images on many GPUs and CPU cores\n"
       "usage: [mpirun -n RANKS] voxherd COMMAND [options]\n\n";
-  constexpr std::size_t column = 15;
+  constexpr std::size_t column = 16;
   for (const command* c : commands)
-    text += fmt::format("  {:<12} {}", c->name, indented(wrap(c->summary, line_width - column), column));
+    text += fmt::format("  {:<13} {}", c->name, indented(wrap(c->summary, line_width - column), column));
   text +=
       "\n"
       "voxherd COMMAND --help             options of a command\n"
