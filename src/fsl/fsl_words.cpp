@@ -60,6 +60,12 @@ std::size_t option_end(const std::string& text, std::size_t at) {
   return end == at + 2 ? at : end;
 }
 
+/// The end of a remark " (FSL's --option)" that begins at `at`: whoever types FSL's options does not need it.
+std::size_t end_of_remark(const std::string& text, std::size_t at) {
+  const std::size_t end = text.find(')', at);
+  return text.compare(at, 8, " (FSL's ") == 0 && end != std::string::npos ? end + 1 : at;
+}
+
 /// How an option is called in the words of a command line; "" if it is not among them. Long names may have one dash.
 std::string find_typed(std::string_view name, const std::vector<std::string>& typed) {
   for (const std::string& word : typed) {
@@ -173,7 +179,7 @@ std::string retell_in_fsl_words(const fsl_program& program, const std::string& m
       told += message[at++];
     } else {
       told += told_name(program, message.substr(at, end - at), typed);
-      at = end;
+      at = end_of_remark(message, end);
     }
   }
   return told;

@@ -145,7 +145,10 @@ class Folder(Probtrackx2Jobs):
         self.assertEqual(rc, 0, output)
         np.testing.assert_array_equal(maps(self.path("out/voxherd.h5"))["density"], maps(expected)["density"])
         self.assertEqual(maps(expected)["density"].shape, (12, 5, 4))
-        self.refuse_in("refused", BAD_DATA, "give --xfm", samples, "-x", seeds, f"--seedref={reference}")
+        rc, output = self.call("-s", f"{samples}/merged", "-m", f"{samples}/nodif_brain_mask", "-x", seeds, f"--seedref={reference}", "-P", "10",
+                               "--opd", f"--dir={self.path('by_size')}")
+        self.assertEqual(rc, 0, output)
+        self.assertIn("without --xfm it is placed by voxel sizes", output)
         self.refuse_in("refused", BAD_DATA, "as in", samples, "-x", seeds, f"--seedref={reference}", "--xfm=" + self.path("seeds2samples.mat"),
                        "--stop=" + self.mask("stop", np.s_[3, 3, 3]))
 
@@ -357,7 +360,7 @@ class Folder(Probtrackx2Jobs):
             before = file.read()
         rc, output = self.call(*words, "-x", self.path("tract/fdt_paths"), f"--dir={self.path('tract')}", "--forcedir")
         self.assertEqual(rc, USAGE, output)
-        self.assertIn("fdt_paths.nii.gz is the input --seed-image", output)
+        self.assertIn("fdt_paths.nii.gz is the input -x", output)
         with open(self.path("tract/fdt_paths.nii.gz"), "rb") as file:
             self.assertEqual(file.read(), before)
 
@@ -514,9 +517,9 @@ class Errors(Probtrackx2Jobs):
 
     def test_too_many_masks_are_named_with_the_limit_and_a_way_out(self):
         many = [self.mask(f"mask{i}", np.s_[5, 3, 3]) for i in range(33)]
-        self.refuse(USAGE, "--include (FSL's --waypoints) is given 14 masks, expected at most 13; draw with fewer", "--opd",
+        self.refuse(USAGE, "--waypoints is given 14 masks, expected at most 13; draw with fewer", "--opd",
                     f"--waypoints={self.text_list('way.txt', *many[:14])}")
-        self.refuse(USAGE, "--walk-through-stop (FSL's --wtstop) is given 33 masks, expected at most 32; join masks that do not touch", "--opd",
+        self.refuse(USAGE, "--wtstop is given 33 masks, expected at most 32; join masks that do not touch", "--opd",
                     f"--wtstop={self.text_list('exit.txt', *many)}")
 
     def test_single_seeds_that_cannot_be_used_are_rejected(self):
