@@ -16,7 +16,7 @@ struct judgement {
   Number sum_of_squares, total_squares;  ///< sum of squares of the residuals, and of the samples about their mean
   Number sd[parameter_count];            ///< 0: fixed, at a bound, or without influence
   Number at_bound[parameter_count];      ///< 1 or 0
-  typename lane::lane_traits<Number>::mask singular;  ///< other parameters fit as well: the Jacobian's columns depend
+  typename lane::lane_traits<Number>::mask singular;  ///< other flows fit as well
 };
 
 /// Computes them: sd = sqrt(diag (J'J)^-1 SSE / (frames - free parameters)) over the parameters that could move.
@@ -47,7 +47,7 @@ class judge {
       moves[i] = free[i] * (one - j.at_bound[i]);
       used += moves[i];
     }
-    j.singular = are_dependent(free, e);
+    j.singular = are_inputs_dependent(free, p, e);
     const Number freedom = lane::max(static_cast<scalar>(view_.counted) - used, one);
     deviations(moves, e.cost / freedom, e, j);
     return j;
@@ -67,39 +67,32 @@ class judge {
     return squares;
   }
 
-  /// A column counts as dependent if its squared rest after removing the others' is this small: rounding of the sums.
+  /// A column counts as dependent on another if its squared rest after removing that one is this small: rounding of
+  /// sums.
   static constexpr scalar min_independence = 64 * std::numeric_limits<scalar>::epsilon();
 
-  /// Keeps some parameters (1; 0: not) of the Hessian and makes the others independent of all.
-  VOXHERD_FUNCTION static void keep_only(const Number (&kept)[parameter_count], normal_equations<Number>& e) {
-    VOXHERD_UNROLL
-    for (int a = 0; a < parameter_count; ++a) {
-      VOXHERD_UNROLL
-      for (int b = 0; b < a; ++b) e.hessian[packed_index(a, b)] *= kept[a] * kept[b];
-      Number& own = e.hessian[packed_index(a, a)];
-      own = own * kept[a] + (Number(scalar(1)) - kept[a]);
-    }
-  }
-
-  /// Also a parameter at a bound counts: if its column depends on the others', other values of all fit as well.
-  VOXHERD_FUNCTION static mask are_dependent(const Number (&free)[parameter_count], normal_equations<Number> e) {
-    keep_only(free, e);
-    Number diagonal[parameter_count];
-    VOXHERD_UNROLL
-    for (int a = 0; a < parameter_count; ++a) diagonal[a] = e.hessian[packed_index(a, a)];
-    mask good = cholesky_factor_lanes<parameter_count, mask>(e.hessian);
-    VOXHERD_UNROLL
-    for (int a = 0; a < parameter_count; ++a) {
-      const Number inverse = e.hessian[packed_index(a, a)];
-      good = good && inverse * inverse * diagonal[a] * Number(min_independence) < Number(scalar(1));
-    }
-    return !good;
+  /// Whether one input's curve is a multiple of the other's: then many pairs of ka and kp fit as well, also where one
+  /// of them is at a bound. Not for kl below 0, where both curves grow exponentially.
+  VOXHERD_FUNCTION static mask are_inputs_dependent(const Number (&free)[parameter_count],
+                                                    const Number (&p)[parameter_count],
+                                                    const normal_equations<Number>& e) {
+    static_assert(kp > ka);
+    const Number none(scalar(0)), shared = e.hessian[packed_index(kp, ka)];
+    const Number correlation_squared =
+        (shared / e.hessian[packed_index(ka, ka)]) * (shared / e.hessian[packed_index(kp, kp)]);
+    return free[ka] * free[kp] > none && p[kl] > none && correlation_squared > Number(scalar(1) - min_independence);
   }
 
   VOXHERD_FUNCTION static void deviations(const Number (&moves)[parameter_count], Number variance,
                                           normal_equations<Number>& e, judgement<Number>& j) {
     const Number none(scalar(0)), one(scalar(1));
-    keep_only(moves, e);
+    VOXHERD_UNROLL
+    for (int a = 0; a < parameter_count; ++a) {
+      VOXHERD_UNROLL
+      for (int b = 0; b < a; ++b) e.hessian[packed_index(a, b)] *= moves[a] * moves[b];
+      Number& own = e.hessian[packed_index(a, a)];
+      own = own * moves[a] + (one - moves[a]);
+    }
     const mask good = cholesky_factor_lanes<parameter_count, mask>(e.hessian);
     VOXHERD_UNROLL
     for (int a = 0; a < parameter_count; ++a) {
