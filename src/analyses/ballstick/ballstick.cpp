@@ -28,7 +28,7 @@ class ballstick_analysis final : public voxelwise_base<dwi_series> {
   std::unique_ptr<batch_runner> make_runner() const override {
     return std::make_unique<model_runner<ballstick::posterior_outputs>>(
         ballstick::make_estimator(device_, input_.gradients(), settings_.chain, input_.has_gradient_deviation()),
-        settings_, input_.item_voxels());
+        settings_, outputs(), input_.item_voxels());
   }
   // A voxel with more than 144 measurements uses a complete warp, so that half as many voxels fill a GPU.
   std::uint64_t last_items_per_batch() const override { return input_.measurements() > 144 ? 2048 : 4096; }

@@ -15,12 +15,12 @@ namespace voxherd {
 template <class Outputs>
 class model_runner final : public batch_runner {
  public:
-  /// `voxels`: of all items; it outlives this.
+  /// `outputs`: of the analysis. `voxels`: of all items; it outlives this.
   model_runner(std::unique_ptr<voxel_model::estimator<Outputs>> estimator, const typename Outputs::inputs& settings,
-               const std::vector<std::uint64_t>& voxels)
+               std::vector<output_spec> outputs, const std::vector<std::uint64_t>& voxels)
       : estimator_(std::move(estimator)),
         chosen_(chosen_outputs<Outputs>(settings)),
-        specs_(output_specs<Outputs>(settings)),
+        specs_(std::move(outputs)),
         voxels_(voxels) {}
 
   void run(const batch& items, std::span<const std::byte> input,

@@ -41,7 +41,7 @@ class noddi_analysis final : public voxelwise_base<dwi_series> {
   std::unique_ptr<batch_runner> make_runner() const override {
     return std::make_unique<model_runner<noddi::noddi_outputs>>(
         noddi::make_estimator(device_, input_.gradients(), settings_, input_.has_gradient_deviation()), settings_,
-        input_.item_voxels());
+        outputs(), input_.item_voxels());
   }
 
  private:
