@@ -34,7 +34,7 @@ class model_analysis final : public voxelwise_base<dwi_series> {
   std::unique_ptr<batch_runner> make_runner() const override {
     return std::make_unique<model_runner<voxel_model::model_outputs<Model>>>(
         voxel_model::make_estimator(device_, model_, input_.gradients(), input_.has_gradient_deviation(), settings_),
-        settings_, input_.item_voxels());
+        settings_, outputs(), input_.item_voxels());
   }
 
  private:
