@@ -37,6 +37,7 @@ class Directions(unittest.TestCase):
             shutil.copyfileobj(plain, packed)
         right = numpy.loadtxt(f"{cls.scan}/bvecs")
         numpy.savetxt(cls.path("mirrored"), right * [[-1], [1], [1]])
+        numpy.savetxt(cls.path("swapped"), right[[1, 0, 2]])  # also in a part of the slices clearly wrong
         with open(cls.path("seeds"), "w", encoding="utf-8") as file:
             file.write("1 1 1\n")
 
@@ -64,9 +65,9 @@ class Directions(unittest.TestCase):
                 self.assertRegex(log, r"mirrored: the directions .* [xy] negated(, as if read along the world axes)?; correct the table")
 
     def test_a_compressed_series_gives_the_same_warning_also_in_stages(self):
-        plain = [line for line in self.log("tensor", self.path("mirrored")).splitlines() if WARNING in line]
+        plain = [line for line in self.log("tensor", self.path("swapped")).splitlines() if WARNING in line]
         for words in ([], ["--host-memory", "0.003", "--batch", "2048"]):
-            log = self.log("tensor", self.path("mirrored"), *words, series=self.path("data.nii.gz"))
+            log = self.log("tensor", self.path("swapped"), *words, series=self.path("data.nii.gz"))
             found = [line for line in log.splitlines() if WARNING in line]
             self.assertEqual(len(found), 1, log)
             if not words:
