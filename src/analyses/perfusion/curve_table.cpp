@@ -167,7 +167,7 @@ bool is_number(const std::string& name) {
 
 std::string quoted_names(const std::vector<std::string>& names) {
   std::vector<std::string> quoted;
-  for (const std::string& name : names) quoted.push_back('"' + printable(name) + '"');
+  for (const std::string& name : names) quoted.push_back(name.empty() ? "\"\"" : '"' + printable(name) + '"');
   return fmt::format("{}", fmt::join(quoted, ", "));
 }
 

@@ -253,7 +253,8 @@ std::size_t count_unsteady_frames(const std::vector<double>& signal, const std::
   for (; count < max_unsteady && count + next < values.size(); ++count) {
     const auto from = values.begin() + static_cast<std::ptrdiff_t>(count + 1);
     std::vector<double> later(from, from + next);
-    const double level = upper_median(later);
+    std::sort(later.begin(), later.end());
+    const double level = later[(next - 1) / 2];  // the lower middle: the agent may arrive in the last of them
     for (double& value : later) value = std::fabs(value - level);
     const double margin = std::max(min_part * level, deviations * deviation_of_median * upper_median(later));
     if (!(level > 0 && values[count] > level + margin)) break;

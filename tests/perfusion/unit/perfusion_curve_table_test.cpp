@@ -99,8 +99,8 @@ TEST(perfusion_curve_table, with_names_that_are_not_understood_is_refused_with_t
   expect_contains(text, "none of its columns \"x\", \"y\", \"z\" are time, expected one; understood are time");
   expect_contains(written_table("time,aorta,artery,portal\n0,0,0,0\n9,1,1,1\n").refusal(curve_input::arterial),
                   "2 of its columns");
-  expect_contains(written_table("time,aorta\n0,0,0\n10,3,1\n").refusal(curve_input::portal),
-                  "has 2 names, \"time\", \"aorta\", but the lines of numbers have 3 columns");
+  expect_contains(written_table("time,aorta\n0,0,0,0\n10,3,1,1\n").refusal(curve_input::portal),
+                  "has 2 names, \"time\", \"aorta\", but the lines of numbers have 4 columns");
 }
 
 TEST(perfusion_curve_table, below_a_comment_is_read_in_the_order_of_its_columns) {
