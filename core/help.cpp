@@ -314,8 +314,7 @@ std::string help_text(std::span<const command* const> commands) {
       "voxherd --version                  version and commit\n"
       "voxherd --completion bash|zsh      completion script for a shell\n\n"
       "Exit status: 0 complete, 1 different (compare), 2 usage, 65 bad data,\n"
-      "66 missing input, 70 internal error, 71 device error, 74 disk,\n"
-      "75 stopped (--resume continues).\n";
+      "66 missing input, 70 internal error, 71 device error, 74 disk, 75 stopped.\n";
   return text;
 }
 

@@ -70,7 +70,8 @@ struct protocol {
 /// Signals of a voxel, in the order of the series' volumes.
 std::vector<double> predict_signals(const protocol& p, const signal_parameters& v);
 
-/// The largest difference of a volume's b-value from that of its table, s/mm2: 0 up to max_shells distinct values.
+/// The largest difference of a volume's b-value from that of its table, s/mm2: up to max_shells
+/// distinct values no more than rounding.
 double largest_b_difference(const protocol& p, const gradient_table& gradients);
 
 }  // namespace voxherd::noddi

@@ -162,8 +162,7 @@ exit_status run_cudimot(session& s, const cudimot_request& request) {
 
 constexpr command make_cudimot_command() {
   command c = make_command<cudimot_options, run_cudimot>(
-      {"cudimot", "cuDIMOT's Pipeline_NODDI_Watson.sh and ..._Bingham.sh: takes their flags, writes their folder",
-       "voxherd cudimot subject --runMCMC"});
+      {"cudimot", "cuDIMOT's Pipeline_NODDI_*.sh: flags and folder as theirs", "voxherd cudimot subject --runMCMC"});
   c.translate = from_cudimot;
   c.notes = list_cudimot_flags;
   c.retell = retell_cudimot;

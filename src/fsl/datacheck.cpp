@@ -113,8 +113,7 @@ exit_status run_datacheck(session& s, const datacheck_request& request) {
 
 constexpr command make_datacheck_command() {
   command c = make_command<datacheck_options, run_datacheck>(
-      {"datacheck", "FSL's bedpostx_datacheck: prints what a folder for bedpostx contains",
-       "voxherd datacheck subject"});
+      {"datacheck", "FSL's bedpostx_datacheck: prints what a folder contains", "voxherd datacheck subject"});
   c.other_names = "bedpostx_datacheck";
   return run_by_first_rank(c);
 }

@@ -155,8 +155,7 @@ exit_status run_join_slices(session& s, const join_slices_request& request) {
 
 constexpr command make_join_slices_command() {
   command c = make_command<join_slices_options, run_join_slices>(
-      {"join_slices", "FSL's bedpostx_postproc.sh: joins the slices that xfibres has fitted",
-       "voxherd join_slices subject"});
+      {"join_slices", "FSL's bedpostx_postproc.sh: joins the fitted slices", "voxherd join_slices subject"});
   c.other_usage = "SUBJECT_DIR";
   c.other_names = "bedpostx_postproc.sh";
   return run_by_first_rank(c);

@@ -336,6 +336,13 @@ void keep_named_regions(const std::string& table, const std::vector<std::int32_t
     if (!std::binary_search(image.values.begin(), image.values.end(), label)) missing.push_back(label);
   }
   if (missing.size() == named || missing.empty()) return;
+  if (2 * missing.size() > named) {
+    spdlog::info(
+        "{}: names {} regions, of which {} has {}; the others have no rows, because it is a list of all labels "
+        "of an atlas or a program",
+        printable(table), named, printable(image.path), named - missing.size());
+    return;
+  }
   spdlog::warn("{}: {} of the {} regions that {} names have no voxel: {}; their rows and columns are empty",
                printable(image.path), missing.size(), named, printable(table), first_of(missing));
   std::vector<std::uint64_t> counts;

@@ -23,8 +23,9 @@ namespace voxherd {
 std::vector<std::string> read_region_names(const std::string& path, const std::vector<std::int32_t>& labels);
 
 /// Adds the labels above 0 that a table of names has and the image lacks, with a warning: the matrices of all subjects
-/// have the same rows. Not if the table has none of the image's labels, which read_region_names() refuses. `table`: ""
-/// for none; `wanted`: only these labels, increasing (empty: all). Throws failure (missing_input, bad_data).
+/// have the same rows. Not if more than half of the table's labels are missing: then it lists all labels that an atlas
+/// or a program knows, as FreeSurferColorLUT.txt does, or belongs to another image. `table`: "" for none; `wanted`:
+/// only these labels, increasing (empty: all). Throws failure (missing_input, bad_data).
 void keep_named_regions(const std::string& table, const std::vector<std::int32_t>& wanted, label_image& image);
 
 }  // namespace voxherd

@@ -112,7 +112,8 @@ void check_series(const noddi_model_request& model, const noddi::settings& setti
     spdlog::warn("the highest b is {:g} s/mm2; NDI and FWF are hardly distinguished below 2000", highest);
   if (is_bingham) return;  // each b-value is exact
   const double difference = noddi::largest_b_difference(noddi::protocol(gradients, settings), gradients);
-  if (difference > 0 && files.gradient_deviation.empty())
+  constexpr double printed_s_per_mm2 = 0.05;  // a mean of equal b-values differs from them by rounding
+  if (difference >= printed_s_per_mm2 && files.gradient_deviation.empty())
     spdlog::warn("the series has more than {} b-values; they are rounded by up to {:.1f} s/mm2", noddi::max_shells,
                  difference);
 }

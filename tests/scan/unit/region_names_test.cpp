@@ -96,6 +96,23 @@ TEST_F(RegionNames, AreReadWithAByteOrderMarkAndLineEndsOfWindows) {
   EXPECT_EQ(read(std::string("\xef\xbb\xbf") + "1 A\r\n2 B", {1, 2}), (name_list{"A", "B"}));
 }
 
+TEST_F(RegionNames, KeepRowsOfRegionsThatFewImagesLack) {
+  testing::write_file(folder_ / "names", "1 A\n2 B\n5 C\n7 D\n");
+  label_image image;
+  image.values = {1, 5, 7}, image.voxel_count = {10, 50, 70};
+  keep_named_regions(folder_ / "names", {}, image);
+  EXPECT_EQ(image.values, (std::vector<std::int32_t>{1, 2, 5, 7}));
+  EXPECT_EQ(image.voxel_count, (std::vector<std::uint64_t>{10, 0, 50, 70}));
+}
+
+TEST_F(RegionNames, OfAllLabelsOfAProgramKeepNoRows) {
+  testing::write_file(folder_ / "names", "1 A\n2 B\n5 C\n7 D\n");
+  label_image image;
+  image.values = {5}, image.voxel_count = {50};
+  keep_named_regions(folder_ / "names", {}, image);
+  EXPECT_EQ(image.values, (std::vector<std::int32_t>{5}));
+}
+
 TEST_F(RegionNames, TwiceForOneLabelAreRefusedWithBothLinesIfTheyDiffer) {
   EXPECT_EQ(read("1 A\n2 B\n1 A\n", {1, 2}), (name_list{"A", "B"}));
   EXPECT_EQ(read("1 A\n9 C\n9 D\n", {1}), (name_list{"A"}));  // a label of other parcellations
