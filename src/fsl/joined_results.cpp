@@ -101,19 +101,14 @@ void joined_rows::load_part(const result_reader& part, const batch& items, std::
   }
 }
 
-nlohmann::json model_configuration(const result_reader& result) {
-  nlohmann::json options = nlohmann::json::object(), stored = nlohmann::json::object();
-  add_stored(ballstick_options(), ballstick_request(), options);
-  for (const auto& [name, value] : result.configuration().items())
-    if (options.contains(name)) stored[name] = value;
-  return stored;
-}
-
 void check_alike(const joined_rows& joined, const std::vector<const char*>& inputs,
                  const nlohmann::json& configuration) {
   const result_reader& first = joined.first();
   for (const auto& part : joined.parts()) {
-    if (const auto difference = first_difference(model_configuration(*part), configuration, ""))
+    nlohmann::json stored = nlohmann::json::object();  // without what the run adds, such as the device
+    for (const auto& [name, value] : part->configuration().items())
+      if (configuration.contains(name)) stored[name] = value;
+    if (const auto difference = first_difference(stored, configuration, ""))
       throw failure(exit_status::usage, fmt::format("{}: was estimated with other options ({}); give the same options "
                                                     "as to xfibres",
                                                     printable(part->path()), *difference));

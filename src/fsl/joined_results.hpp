@@ -42,9 +42,6 @@ class joined_rows final : public item_input {
 void check_alike(const joined_rows& joined, const std::vector<const char*>& inputs,
                  const nlohmann::json& configuration);
 
-/// The stored options of a result that are those of the model.
-nlohmann::json model_configuration(const result_reader& result);
-
 /// Writes the joined result to `out`. `inputs`: its description of the inputs. Collective. Throws failure.
 exit_status run_joined(session& s, joined_rows& rows, const image_grid& grid, const run_request& request,
                        const std::string& out, nlohmann::json inputs);
