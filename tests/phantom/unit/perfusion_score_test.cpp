@@ -14,7 +14,7 @@ constexpr auto ka = static_cast<std::size_t>(perfusion_quantity::ka),
 /// `count` voxels in two regions, the first half in the first one.
 perfusion_field liver_with_voxels(std::size_t count) {
   perfusion_field f;
-  f.size = {count, 1, 1};
+  f.grid.size = {count, 1, 1};
   for (auto& values : f.value) values.assign(count, 20);
   for (std::size_t v = 0; v < count; ++v) {
     f.voxels.push_back(v);
