@@ -102,11 +102,6 @@ std::vector<std::string> wrap(const std::vector<std::string>& words, std::size_t
   return lines;
 }
 
-std::vector<std::string> wrap(const std::string& text, std::size_t width) {
-  std::istringstream words(text);
-  return wrap(std::vector<std::string>(std::istream_iterator<std::string>(words), {}), width);
-}
-
 std::string indented(const std::vector<std::string>& lines, std::size_t indent) {
   return fmt::format("{}\n", fmt::join(lines, "\n" + std::string(indent, ' ')));
 }
@@ -136,7 +131,7 @@ std::string example_lines(const command& c) {
 
 std::string plain_text(const command& c, bool with_papers) {
   const std::string begin = fmt::format("voxherd {}: ", c.name);
-  std::string text = indented(wrap(begin + c.summary, line_width), 2) + "\n" + usage_text(c);
+  std::string text = indented(wrap_text(begin + c.summary, line_width), 2) + "\n" + usage_text(c);
   for (const option_group& group : group_options(c, with_papers)) {
     text += fmt::format("\n{}:\n", group.heading);
     for (const option_spec* spec : group.options) {
@@ -144,7 +139,7 @@ std::string plain_text(const command& c, bool with_papers) {
       text += name;
       text += name.size() + 2 <= help_column ? std::string(help_column - name.size(), ' ')
                                              : "\n" + std::string(help_column, ' ');
-      text += indented(wrap(spec->help + bracketed(more), line_width - help_column), help_column);
+      text += indented(wrap_text(spec->help + bracketed(more), line_width - help_column), help_column);
     }
   }
   const auto hidden =
@@ -301,13 +296,18 @@ std::string boutiques_text(const command& c) {
 
 }  // namespace
 
+std::vector<std::string> wrap_text(const std::string& text, std::size_t width) {
+  std::istringstream words(text);
+  return wrap(std::vector<std::string>(std::istream_iterator<std::string>(words), {}), width);
+}
+
 std::string help_text(std::span<const command* const> commands) {
   std::string text =
       "voxherd: analyses of medical images on many GPUs and CPU cores\n"
       "usage: [mpirun -n RANKS] voxherd COMMAND [options]\n\n";
   constexpr std::size_t column = 16;
   for (const command* c : commands)
-    text += fmt::format("  {:<13} {}", c->name, indented(wrap(c->summary, line_width - column), column));
+    text += fmt::format("  {:<13} {}", c->name, indented(wrap_text(c->summary, line_width - column), column));
   text +=
       "\n"
       "voxherd COMMAND --help             options of a command\n"

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/command.hpp"
 
@@ -26,6 +27,9 @@ std::string help_text(const command& c, help_format format = help_format::text);
 
 /// The format that "--help=WORD" names. Throws failure (usage).
 help_format parse_help_format(const std::string& word);
+
+/// Lines of a text, none longer than `width` where its words allow.
+std::vector<std::string> wrap_text(const std::string& text, std::size_t width);
 
 /// A script that completes commands and options, for `shell` bash or zsh. Throws failure (usage).
 std::string completion_script(std::span<const command* const> commands, const std::string& shell);

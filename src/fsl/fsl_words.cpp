@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/failure.hpp"
+#include "core/help.hpp"
 #include "src/fsl/fsl_output.hpp"
 
 namespace voxherd {
@@ -151,6 +152,19 @@ std::vector<std::string> translate_fsl_words(const fsl_program& program, const s
   return ours;
 }
 
+namespace {
+
+/// An option in the form of FSL's help, which programs read: a tab, the names, a tab, and the text in lines of 80
+/// columns.
+std::string option_lines(const std::string& names, const std::string& help) {
+  constexpr std::size_t tab = 8, line_width = 79, next_column = 3 * tab;
+  const std::size_t first_column = ((tab + names.size()) / tab + 1) * tab;
+  const std::size_t room = line_width - std::max(first_column, next_column);
+  return fmt::format("\t{}\t{}\n", names, fmt::join(wrap_text(help, room), "\n\t\t\t"));
+}
+
+}  // namespace
+
 std::string list_fsl_options(const fsl_program& program) {
   std::string text = "Options of FSL:\n";
   for (const fsl_option& o : program.options) {
@@ -164,7 +178,7 @@ std::string list_fsl_options(const fsl_program& program) {
       help = spec == nullptr ? "" : spec->help;
       if (o.main_name() != o.ours) help += fmt::format(" ({})", o.ours);
     }
-    text += fmt::format("\t{}\t{}\n", names, help);
+    text += option_lines(names, help);
   }
   return text +
          list_names(program, "Not supported", [](const fsl_option& o) { return o.answer == fsl_answer::unsupported; });

@@ -31,7 +31,7 @@ class Text(unittest.TestCase):
         for words in [["--help"], *[[name, "--help"] for name in COMMANDS]]:
             for line in call(*words).splitlines():
                 with self.subTest(f"{words}: {line}"):
-                    self.assertLessEqual(len(line), 80)
+                    self.assertLessEqual(len(line.expandtabs()), 80)
 
     def test_help_shows_what_a_user_needs(self):
         for name in COMMANDS:
@@ -63,13 +63,13 @@ class Text(unittest.TestCase):
 
     def test_bedpostx_lists_the_flags_of_FSL(self):
         text = call("bedpostx", "--help")
-        for line in ("--fibres               -n, --nf, --nfibres", "--gradient-deviation   -g"):
-            self.assertIn(f"  {line}\n", text)
+        for line in ("-n,--nf,--nfibres\tlargest number of fibres in a voxel", "-g\tuse grad_dev"):
+            self.assertIn(f"\n\t{line}", text)
 
     def test_probtrackx2_lists_the_options_of_FSL(self):
         text = call("probtrackx2", "--help")
-        for line in ("--samples-per-seed     -P, --nsamples", "--seed-image           -x, --seed", "--first-fibre          --randfib"):
-            self.assertIn(f"  {line}\n", text)
+        for line in ("-P,--nsamples\tnumber of streamlines per seed voxel", "-x,--seed\tmask of the seed voxels", "--randfib\tfibre of the first step"):
+            self.assertIn(f"\n\t{line}", text)
 
     def test_an_unknown_option_is_answered_with_the_nearest(self):
         for typed, meant in (("--fibrse", "--fibres"), ("--jum", "--jumps")):
