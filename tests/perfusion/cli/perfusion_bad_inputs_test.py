@@ -49,7 +49,7 @@ class BadInputs(PerfusionJobs):
 
     def test_a_sidecar_that_is_deep_large_or_no_object_is_rejected(self):
         for text, expected in (("[" * 1000 + "]" * 1000, "too many levels"), ("{\"FrameTimesStart\": [0", "not a JSON object"),
-                               (" " * (65 << 20), "expected a text of at most")):
+                               (" " * (65 << 20), "expected a text file of at most")):
             sidecar = self.text("times.json", text)
             with self.subTest(expected):
                 rc, output = self.launch(self.path("never.h5"), scan=self.given(times=sidecar))
