@@ -25,7 +25,7 @@ MACHINES = """
 | message | status | what to do |
 |---|---|---|
 | `the launcher started 4 processes, which do not know each other: use ...` | 2 | Start the ranks with `srun --mpi=pmix`, or with the mpirun of the MPI that voxherd was built with ([more](cluster.md#tasks-that-do-not-know-each-other)). |
-| `an earlier command of this script has used MPI, which a rank can start only once; ...` | 75 | Start each analysis by its own launcher ([example](cluster.md#several-commands-in-one-script)). |
+| `an earlier command of this script has used MPI, which a rank can start only once; ...` | 2 | Start each analysis by its own launcher ([example](cluster.md#several-commands-in-one-script)). |
 | `MPI has not started, its message is above; ...` | 75 | Follow MPI's message. `voxherd doctor`, started as the job is, finds the usual causes. |
 | `cannot start a thread that computes: Resource temporarily unavailable; ulimit -u is 40, ...` | 70 | Raise the limit that is named. `ulimit -u` counts all processes and threads of a user on the node, `pids.max` those of a job or container. |
 | `/dev/shm, which several ranks on a node need, cannot be written: Read-only file system; ...` | 74 | Mount a tmpfs there, or start one rank per node. |

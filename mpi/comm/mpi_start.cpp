@@ -70,7 +70,7 @@ void claim_mpi_start(const variable_reader& variable) {
   if (file >= 0) close(file);
   if (file >= 0 || errno != EEXIST) return;
   throw failure(
-      exit_status::interrupted,
+      exit_status::usage,
       message_of_node("an earlier command of this script has used MPI, which a rank can start only once; start "
                       "each analysis by its own mpirun or srun, instead of the script"));
 }

@@ -7,7 +7,7 @@
 
 namespace voxherd {
 
-/// Notes that this rank starts MPI, with a file in the launcher's own folder. Throws failure (interrupted) if another
+/// Notes that this rank starts MPI, with a file in the launcher's own folder. Throws failure (usage) if another
 /// process of the same rank has done so: a rank can start MPI only once.
 void claim_mpi_start(const variable_reader& variable);
 

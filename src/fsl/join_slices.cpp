@@ -17,6 +17,7 @@
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
+#include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
 
 namespace voxherd {
@@ -52,7 +53,7 @@ const option_table<join_slices_request>& join_slices_options() {
 /// The fitted slices of a subject.
 struct fitted_slices {
   std::string subject, folder;  ///< SUBJECT, and SUBJECT.bedpostX
-  nifti_header mask;            ///< of the complete image
+  nifti_header mask;            ///< of the complete image, in the order and at the place of the series
   std::unique_ptr<joined_rows> rows;
 
   std::uint64_t count() const { return mask.grid.size[2]; }
@@ -105,6 +106,12 @@ fitted_slices open_slices(const join_slices_request& request) {
   slices.mask = read_nifti_header(
       own ? *own
           : require_file(find_only_image(slices.subject, name), slices.folder, "nodif_brain_mask.nii.gz or .nii"));
+  if (const auto data = find_only_image(slices.subject, "data")) {
+    const nifti_header series = read_nifti_header(*data);
+    bring_to_grid(slices.mask, series, mask_rules::fsl);
+    slices.mask.grid = series.grid;
+    slices.mask.geometry = series.geometry;
+  }
   slices.rows =
       std::make_unique<joined_rows>(find_results(slices), slices.mask.grid.size[0] * slices.mask.grid.size[1]);
   check_slices(slices);

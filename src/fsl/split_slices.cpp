@@ -58,20 +58,24 @@ nlohmann::json slice_geometry(nlohmann::json g, std::uint64_t slice) {
   return g;
 }
 
-/// Writes SUBJECT/IMAGE_slice_0000, ... Reads the image once, volume by volume.
-void split_image(const std::string& path, const std::string& subject, const std::string& image) {
-  nifti_reader reader(read_nifti_header(path));
+/// Writes SUBJECT/IMAGE_slice_0000, ..., in the order and at the places of the voxels of `data`. Reads the image once,
+/// volume by volume.
+void split_image(const std::string& path, const nifti_header& data, const std::string& subject,
+                 const std::string& image) {
+  nifti_header stored = read_nifti_header(path);
+  log_warnings(stored);
+  if (path != data.path) bring_to_grid(stored, data, mask_rules::fsl);
+  nifti_reader reader(stored);
   const nifti_header& header = reader.header();
-  log_warnings(header);
   const auto& size = header.grid.size;
   const image_type type = fsl_output_type();
   std::vector<nifti_writer> slices;
   for (std::uint64_t k = 0; k < size[2]; ++k) {
     nifti_image form;
-    form.grid = header.grid;
+    form.grid = data.grid;
     form.grid.size[2] = 1;
     form.volumes = header.volumes;
-    form.geometry = slice_geometry(header.geometry, k);
+    form.geometry = slice_geometry(data.geometry, k);
     form.description = fmt::format("voxherd: slice {} of {}", k, image);
     form.is_nifti2 = type.is_nifti2;
     const std::string name = slice_image(subject, image, k);
@@ -126,10 +130,11 @@ void prepare_slices(const split_slices_request& request) {
   copy_text(subject, "bvecs", folder);
   fs::copy_file(mask, fs::path(folder) / fs::path(mask).filename(), fs::copy_options::overwrite_existing);
   if (const auto nodif = find_only_image(subject, "nodif")) write_brain(*nodif, mask, folder);
-  split_image(data, subject, "data");
-  split_image(mask, subject, "nodif_brain_mask");
-  if (!deviation.empty()) split_image(deviation, subject, "grad_dev");
-  const std::uint64_t slices = read_nifti_header(mask).grid.size[2];
+  const nifti_header series = read_nifti_header(data);
+  split_image(data, series, subject, "data");
+  split_image(mask, series, subject, "nodif_brain_mask");
+  if (!deviation.empty()) split_image(deviation, series, subject, "grad_dev");
+  const std::uint64_t slices = series.grid.size[2];
   fmt::print("{} of {}; next: bedpostx_single_slice.sh {} SLICE OPTIONS for SLICE 0 to {}\n", counted(slices, "slice"),
              printable(data), printable(subject), slices - 1);
 }

@@ -138,7 +138,8 @@ number_table read_number_table(const std::string& path, header_line header) {
     const place where{table.name, ++line_number};
     if (header == header_line::allowed && table.rows == 0 && begins_with_a_name(line)) {
       table.column_names = split_names(line);
-      header = header_line::none;
+      table.names_are_comment = is_comment(line);
+      if (!table.names_are_comment) header = header_line::none;
       continue;
     }
     if (is_comment(line)) continue;

@@ -10,9 +10,9 @@ namespace voxherd {
 struct number_table {
   std::string name;  ///< the path, printable
   std::size_t rows = 0, columns = 0;
-  /// Of a header line, in its order, without quotes; empty without such a line. Not compared with `columns`: a comment
-  /// before the numbers is also a line of names.
+  /// Of a header line, in its order, without quotes; empty without such a line. Not compared with `columns`.
   std::vector<std::string> column_names;
+  bool names_are_comment = false;     ///< the line begins with #, and may be any remark
   std::vector<double> values;         ///< row-major; may contain NaN and infinity
   std::vector<std::size_t> row_line;  ///< counted from 1
 

@@ -25,7 +25,7 @@ std::optional<std::string> image_named(const std::string& folder, const std::vec
   return std::nullopt;
 }
 
-/// Shape: voxels x volumes, volume fastest.
+/// Throws failure (bad_data) if two images do not have the same voxels in the same order.
 void expect_same_order(const std::string& path, const image_grid& found, const image_grid& expected, const char* what) {
   if (found.size != expected.size)
     throw failure(exit_status::bad_data, fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in {}",
@@ -39,6 +39,7 @@ void expect_same_order(const std::string& path, const image_grid& found, const i
                             path, axis_codes(found), what, axis_codes(expected)));
 }
 
+/// Shape: voxels x volumes, volume fastest.
 std::vector<float> read_image(const std::string& path, std::uint64_t volumes, image_grid& grid) {
   nifti_reader reader(read_nifti_header(path));
   const nifti_header& h = reader.header();

@@ -315,7 +315,7 @@ void check_gradients(image_draft& d, const scan_files& files, const scan& s) {
              : "None of them is clearly better: the directions are right."));
   if (better)
     d.warn(fmt::format("{}: {}. Correct the file{} before anything is fitted.", files.gradients.bvecs,
-                       describe_better(*better, scores[0]), frame_advice(*better)));
+                       describe_better(*better, scores[0]), frame_advice(*better, s.frame)));
 }
 
 void describe_scan(image_draft& d, const scan_files& files, const scan& s) {

@@ -284,8 +284,10 @@ std::string describe_better(const direction_score& better, const direction_score
       given.free_mm, better.free_mm, better.change, frame);
 }
 
-std::string frame_advice(const direction_score& better) {
-  return better.frame ? fmt::format(", or read it so (--bvecs-frame {})", frame_word(*better.frame)) : "";
+std::string frame_advice(const direction_score& better, direction_frame given) {
+  return better.frame && given != direction_frame::world
+             ? fmt::format(", or read it so (--bvecs-frame {})", frame_word(*better.frame))
+             : "";
 }
 
 }  // namespace voxherd

@@ -63,7 +63,8 @@ std::optional<direction_score> find_better(const std::vector<direction_score>& s
 /// "the directions do not fit the image: ..."
 std::string describe_better(const direction_score& better, const direction_score& given);
 
-/// ", or read it so (--bvecs-frame image)"; "" if no frame is better.
-std::string frame_advice(const direction_score& better);
+/// ", or read it so (--bvecs-frame image)"; "" if no frame is better, or if the table is read along the world axes, as
+/// MRtrix's always are. `given`: the frame in which it is read.
+std::string frame_advice(const direction_score& better, direction_frame given);
 
 }  // namespace voxherd

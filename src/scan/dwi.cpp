@@ -101,7 +101,9 @@ struct dwi_series::state {
     if (voxels.empty()) return;  // nothing will be loaded
     std::vector<std::vector<nifti_header>> series{{image}};
     if (!deviation_path.empty()) series.push_back({deviation});
-    const std::uint64_t max_items = items_within(host_memory_bytes, series, voxels.size());
+    // Nodes may have different limits, but all ranks read the same stages.
+    const std::uint64_t max_items =
+        s.all_reduce(reduction::min, items_within(host_memory_bytes, series, voxels.size()));
     stages[1] = {0, std::min<std::uint64_t>(max_items, voxels.size())};
     signals = start_rows(s, series.front(), voxels, max_items);
     input.add(*signals);
@@ -170,7 +172,7 @@ struct dwi_series::state {
       if (!better) return;  // perhaps in the next stage
       tries_directions = false;
       spdlog::warn("{}: {}; correct the table{}", printable(bvecs_path), describe_better(*better, scores[0]),
-                   frame_advice(*better));
+                   frame_advice(*better, frame));
     } catch (const std::exception& e) {
       spdlog::debug("{}: other directions were not tried: {}", printable(bvecs_path), e.what());
     }

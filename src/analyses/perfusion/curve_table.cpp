@@ -179,6 +179,7 @@ class named_columns {
     if (names_.size() + 1 == t.columns && !names_.empty() && !names_.front().empty())
       names_.insert(names_.begin(), "");  // the names of R and of pandas' to_string() leave out the index
     for (const std::string& name : names_) columns_.push_back(parse_name(name));
+    if (t.names_are_comment && !names_the_time()) forget();
     if (names_.empty()) return;
     if (std::any_of(names_.begin(), names_.end(), is_number))
       refuse_data(fmt::format("{}: found \"{}\", expected a number, or a name for each column", t.name,
@@ -195,8 +196,7 @@ class named_columns {
                       t.name, names_.size(), quoted_names(names_), t.columns));
     spdlog::warn("{}: the first line, {}, does not name the columns; they are read in their order", t.name,
                  quoted_names(names_));
-    names_.clear();
-    columns_.clear();
+    forget();
   }
 
   bool empty() const { return names_.empty(); }
@@ -225,6 +225,14 @@ class named_columns {
   }
 
  private:
+  /// Whether each column has a name and one of them is the time: a remark about the table is hardly ever like this.
+  bool names_the_time() const { return names_.size() == table_.columns && count(column_role::time) > 0; }
+
+  void forget() {
+    names_.clear();
+    columns_.clear();
+  }
+
   std::size_t count(column_role role) const {
     return static_cast<std::size_t>(
         std::count_if(columns_.begin(), columns_.end(), [&](const parsed_name& c) { return c.role == role; }));

@@ -220,8 +220,10 @@ struct perfusion_inputs::state {
   }
 
   void open(const session& s) {
-    const std::uint64_t most =
-        items_within(options.host_memory_bytes, {dynamic.files, extras.files}, voxels.size() + looked.voxels.size());
+    // Nodes may have different limits, but all ranks read the same stages.
+    const std::uint64_t most = s.all_reduce(
+        reduction::min,
+        items_within(options.host_memory_bytes, {dynamic.files, extras.files}, voxels.size() + looked.voxels.size()));
     joined_input before;
     const auto begin = [&](const image_list& images) {
       auto rows = std::make_unique<series_rows>(s, images, voxels, looked.voxels, most);

@@ -154,6 +154,8 @@ class word_reader {
     return rest;
   }
 
+  bool is_at_end() const { return at_ >= text_.size(); }
+
   /// Skips a block that ends at a blank line, or at the end.
   void skip_block() {
     rest_of_line();
@@ -336,12 +338,22 @@ class vtk_parser {
   /// Numbers per point of an array that is not used; 0 for other words.
   static std::uint64_t data_columns(std::string_view word) {
     if (word == "NORMALS" || word == "VECTORS") return 3;
+    if (word == "GLOBAL_IDS" || word == "PEDIGREE_IDS" || word == "EDGE_FLAGS") return 1;
     return word == "TENSORS" ? 9 : 0;
   }
 
   void skip_numbers(std::uint64_t count) {
     for (; count > 0; --count)
       if (words_.word().empty()) words_.refuse("the end of the file", fmt::format("{} more numbers", count));
+  }
+
+  /// Texts have a line each.
+  void skip_lines(std::uint64_t count) {
+    words_.rest_of_line();
+    for (; count > 0; --count) {
+      if (words_.is_at_end()) words_.refuse("the end of the file", fmt::format("{} more texts", count));
+      words_.rest_of_line();
+    }
   }
 
   std::array<std::uint32_t, 3> triangle() { return words_.triangle(surface_.points_mm.size()); }
@@ -430,9 +442,11 @@ class vtk_parser {
       }
       const auto columns = words_.number<std::uint64_t>("the number of components"),
                  rows = words_.number<std::uint64_t>("the number of rows");
-      const bool is_text = words_.word() == "string";
-      if (is_text) words_.refuse("a field of texts", "numbers");
-      skip_numbers(columns * rows);
+      if (words_.word() == "string") {
+        skip_lines(columns * rows);
+      } else {
+        skip_numbers(columns * rows);
+      }
     }
   }
 

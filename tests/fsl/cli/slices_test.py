@@ -72,6 +72,17 @@ class Slices(unittest.TestCase):
         angles = np.degrees(np.arccos(np.clip(abs((dyads[0] * dyads[1]).sum(1)), 0, 1)))
         self.assertLess(np.median(angles), 1)
 
+    def test_the_slices_of_a_mask_in_another_order_are_those_of_the_series(self):
+        subject = self.copy("other_order")
+        flipped = self.mask.as_reoriented([[0, -1], [1, 1], [2, -1]])
+        self.assertFalse(np.array_equal(np.asarray(flipped.dataobj), np.asarray(self.mask.dataobj)))
+        nibabel.save(flipped, os.path.join(subject, "nodif_brain_mask.nii.gz"))
+        self.fit(subject)
+        slices = [self.image("other_order", f"nodif_brain_mask_slice_{k:04}.nii.gz")[..., 0] for k in range(SIZE[2])]
+        np.testing.assert_array_equal(np.stack(slices, axis=2) > 0, np.asarray(self.mask.dataobj) > 0)
+        self.call("bedpostx_postproc.sh", subject)
+        self.expect_like_bedpostx("other_order.bedpostX")
+
     def test_the_chain_gives_the_folder_of_one_bedpostx_also_where_slices_are_empty(self):
         subject = self.copy("chain")
         self.fit(subject)

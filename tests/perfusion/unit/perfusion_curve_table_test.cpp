@@ -105,6 +105,10 @@ TEST(perfusion_curve_table, with_names_that_are_not_understood_is_refused_with_t
 
 TEST(perfusion_curve_table, below_a_comment_is_read_in_the_order_of_its_columns) {
   expect_both("# measured on Monday by somebody\n0 0 0\n10 3 1\n20 1 2\n");
+  expect_both("# measured on a Monday\n0 0 0\n10 3 1\n20 1 2\n");
+  expect_both("# patient number three\n0 0 0\n10 3 1\n20 1 2\n");
+  expect_both("# by a patient\n# time aif pif\n0 0 0\n10 3 1\n20 1 2\n");
+  expect_both("# a patient\ntime pif aif\n0 0 0\n10 1 3\n20 2 1\n");
 }
 
 TEST(perfusion_times, are_read_by_their_name) {

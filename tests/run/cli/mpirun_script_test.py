@@ -69,7 +69,7 @@ class MpirunScripts(unittest.TestCase):
 
     def test_a_second_analysis_of_several_ranks_is_refused_with_a_message(self):
         statuses = self.script(2, self.tensor("b.h5"), self.tensor("c.h5"))
-        self.assertEqual(statuses, [[0, STOPPED]] * 2)
+        self.assertEqual(statuses, [[0, USAGE]] * 2)
         self.assertEqual(self.read("errors.0").count("\n"), 1, self.read("errors.0"))
         self.assertIn("voxherd: error: an earlier command of this script has used MPI", self.read("errors.0"))
         self.assertFalse(os.path.exists(self.path("c.h5")))

@@ -135,6 +135,8 @@ class SignalsMeanwhile(StagedJobs):
         mask[500000:500020] = bytes([1] * 20)
         with open(at("mask.nii"), "wb") as file:
             file.write(cls.header(1, 2, 1) + mask)
+        with open(at("other.nii"), "wb") as file:  # one vessel is not the other
+            file.write(cls.header(1, 2, 1) + mask[40:] + bytes(40))
         b = [1000 if k % 500 else 0 for k in range(cls.volumes)]
         # The directions are not of unit length: the warning appears just before the search for b=0 voxels starts.
         x, y, z = ([(k * 37 % 101 - 50) / 50 for k in range(first, cls.volumes + first)] for first in (1, 32, 57))
@@ -170,7 +172,7 @@ class SignalsMeanwhile(StagedJobs):
     def stop(self, ranks, number, begun, command, *options):
         at = lambda name: os.path.join(self.shared, name)
         series = (("--dynamic", at("long.nii.gz"), "--spacing", "1", "--arterial-voi", at("mask.nii"), "--portal-voi",
-                   at("mask.nii")) if command == "perfusion" else
+                   at("other.nii")) if command == "perfusion" else
                   ("--dwi", at("long.nii.gz"), "--bvals", at("bvals"), "--bvecs", at("bvecs")))
         log = self.path("log")
         with open(log, "w") as errors:

@@ -58,7 +58,7 @@ class TasksWithoutPmi(ClusterJobs):
 
     def test_a_second_analysis_of_a_script_of_several_tasks_is_refused(self):
         script = " && ".join([" ".join(self.words("third.h5")), " ".join(self.words("fourth.h5"))])
-        done = self.call("srun", "--mpi=pmix", "-n", "2", "sh", "-c", script, expect=STOPPED)
+        done = self.call("srun", "--mpi=pmix", "-n", "2", "sh", "-c", script, expect=USAGE)
         self.assertEqual(len(self.errors(done)), 1, done.stderr)
         self.assertIn("an earlier command of this script has used MPI", done.stderr)
 

@@ -124,7 +124,7 @@ class Warps(unittest.TestCase):
                                 "warp/seed", "--seedref=warp/ref", "--xfm=warp/diff2std", "--invxfm=warp/std2diff", "--opd", "-P", 5,
                                 f"--dir={out}")
         self.assertNotEqual(rc, 0)
-        self.assertIn("none of its 70 voxels has samples; does it belong to this subject, and is --transform not the inverse one?", output)
+        self.assertIn("none of its 70 voxels has samples; does it belong to this subject, and is --xfm not the inverse one?", output)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ class Surfaces(ReportJobs):
     def values(self, surface, name):
         at = self.number(surface)
         head, data = open_block(self.viewer.get(f"/api/surface/{at}/{[m['name'] for m in self.surfaces[at]['maps']].index(name)}"))
-        self.assertEqual(head, {"vertices": 169})
+        self.assertEqual(head, {"vertices": 169, "labels": False})
         return np.frombuffer(data, "<f4")
 
     def test_the_state_names_surfaces_and_their_maps(self):

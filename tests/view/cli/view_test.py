@@ -462,7 +462,7 @@ class Lives(ViewJobs):
             self.assertEqual(viewer.state()["scene"]["epsilon"], 12)
         with Viewer(self.tensor) as viewer:
             self.assertIsNone(viewer.state()["scene"])
-        for name, status, expected in (self.ends, 65, "not a scene"), (self.path("none.json"), 66, "cannot be opened: No such file"), (
+        for name, status, expected in (self.ends, 65, "expected a scene"), (self.path("none.json"), 66, "cannot be opened: No such file"), (
                 self.folder, 66, "it is a directory"), (self.path("deep.json"), 65, "has too many levels"):
             done = subprocess.run([VOXHERD, "view", self.tensor, "--scene", name], capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, status, done.stderr)
