@@ -91,6 +91,17 @@ void split_image(const std::string& path, const nifti_header& data, const std::s
   for (nifti_writer& slice : slices) slice.finish();
 }
 
+/// Its components are along the axes of its own file, of which slices would not tell. Throws failure (bad_data).
+void refuse_other_order(const std::string& deviation, const nifti_header& data) {
+  nifti_header header = read_nifti_header(deviation);
+  bring_to_grid(header, data, mask_rules::fsl);
+  if (!header.order.is_as_stored())
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: is stored in another order than {}, expected the same; fit all slices at once with "
+                              "bedpostx -g, which reads it in any order",
+                              printable(deviation), printable(data.path)));
+}
+
 void copy_text(const std::string& subject, const std::string& name, const std::string& folder) {
   const std::string from = require_file(find_text(subject, name), subject, (name + " or " + name + ".txt").c_str());
   for (const std::string& to : {folder + "/" + name, subject + "/" + name})  // the next script reads SUBJECT/bvals
@@ -133,7 +144,10 @@ void prepare_slices(const split_slices_request& request) {
   const nifti_header series = read_nifti_header(data);
   split_image(data, series, subject, "data");
   split_image(mask, series, subject, "nodif_brain_mask");
-  if (!deviation.empty()) split_image(deviation, series, subject, "grad_dev");
+  if (!deviation.empty()) {
+    refuse_other_order(deviation, series);
+    split_image(deviation, series, subject, "grad_dev");
+  }
   const std::uint64_t slices = series.grid.size[2];
   fmt::print("{} of {}; next: bedpostx_single_slice.sh {} SLICE OPTIONS for SLICE 0 to {}\n", counted(slices, "slice"),
              printable(data), printable(subject), slices - 1);

@@ -32,7 +32,9 @@ void expect_same_order(const std::string& path, const image_grid& found, const i
                                                      path, found.size[0], found.size[1], found.size[2],
                                                      expected.size[0], expected.size[1], expected.size[2], what));
   const auto nearest = find_nearest_order(found, expected);
-  if (!nearest || nearest->order.is_as_stored() || in_voxels(nearest->apart_mm, expected) >= same_voxel_voxels) return;
+  if (!nearest || nearest->order.is_as_stored() ||
+      apart_in_voxels(reordered(found, nearest->order), expected) >= same_voxel_voxels)
+    return;
   throw failure(exit_status::bad_data,
                 fmt::format("{}: is stored in another order ({}) than {} ({}); store it in this order, and the "
                             "directions along its axes",

@@ -48,7 +48,8 @@ void log_warnings(const nifti_header& header) {
 void bring_to_grid(nifti_header& companion, const nifti_header& image, mask_rules rules) {
   const std::string name = printable(companion.path);
   const auto found = match_companion(companion, image);
-  const bool is_elsewhere = found && in_voxels(found->apart_mm, image.grid) >= same_voxel_voxels;
+  const double apart = found ? apart_in_voxels(reordered(companion.grid, found->order), image.grid) : 0;
+  const bool is_elsewhere = apart >= same_voxel_voxels;
   const bool has_same_size = companion.grid.size == image.grid.size;
   if (!found || (is_elsewhere && !has_same_size)) {
     throw failure(exit_status::bad_data,
@@ -57,7 +58,7 @@ void bring_to_grid(nifti_header& companion, const nifti_header& image, mask_rule
   }
   if (is_elsewhere && rules == mask_rules::own) refuse_displaced(companion, image, found->apart_mm);
   const storage_order order = is_elsewhere ? fsl_order(companion.grid, image.grid) : found->order;
-  if (in_voxels(found->apart_mm, image.grid) > same_place_voxels)
+  if (apart > same_place_voxels)
     spdlog::warn("{}: its matrix places voxels up to {:.3g} mm away from those of {}; voxels are matched by index{}",
                  name, found->apart_mm, printable(image.path),
                  order.is_as_stored() ? "" : ", in the order of this image");

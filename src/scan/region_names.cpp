@@ -29,10 +29,11 @@ struct named_label {
   std::string name;
 };
 
-/// A line that is neither blank nor a comment, without blanks at its ends.
+/// A line that is neither blank nor a comment.
 struct names_line {
   std::size_t number;
-  std::string text;
+  std::string text;   ///< without blanks and tabs at its ends
+  std::string cells;  ///< with the tabs before the first word, each of which ends an empty cell
 };
 
 std::vector<names_line> read_lines(const std::string& path) {
@@ -41,8 +42,8 @@ std::vector<names_line> read_lines(const std::string& path) {
   for (std::string& line : read_text_lines(path, "a text with one label and name per line", max_names_bytes)) {
     ++number;
     line.erase(line.find_last_not_of(" \t") + 1);
-    line.erase(0, line.find_first_not_of(" \t"));
-    if (!line.empty() && line.front() != '#') lines.push_back({number, std::move(line)});
+    const std::string text = line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (!text.empty() && text.front() != '#') lines.push_back({number, text, std::move(line)});
   }
   return lines;
 }
@@ -145,6 +146,7 @@ std::string plain_word(const std::string& word) {
 struct column_order {
   char separator;  ///< blank: words
   std::size_t label, name;
+  std::size_t count;         ///< of columns
   bool has_labels_as_names;  ///< the names are in a column `label`: numbers are no names there
 };
 
@@ -191,15 +193,26 @@ std::optional<column_order> read_header(const std::string& line, const std::stri
                                "region", "structure", "label", "roi", "acronym", "abbreviation"},
                               label, where);
   if (!name) return std::nullopt;
-  return column_order{separator, *label, *name, plain_word(columns[*name]) == "label"};
+  return column_order{separator, *label, *name, columns.size(), plain_word(columns[*name]) == "label"};
 }
 
+/// Nothing also for a line with more cells than the header: the first one may be the number of the row (R's
+/// write.table), or a name may contain the separator.
 std::optional<named_label> parse_columns(const std::string& line, const column_order& at) {
-  const cell_list columns = split_columns(line, at.separator);
+  cell_list columns = split_columns(line, at.separator);
+  while (!columns.empty() && columns.back().empty()) columns.pop_back();
+  if (columns.size() > at.count) return std::nullopt;
   const auto label = at.label < columns.size() ? parse_label(columns[at.label]) : std::nullopt;
   if (!label || at.name >= columns.size() || columns[at.name].empty()) return std::nullopt;
   if (at.has_labels_as_names && is_number(columns[at.name])) return std::nullopt;
   return named_label{*label, columns[at.name]};
+}
+
+/// A label and a name of one or more words. Nothing for two numbers: the first one may be the number of the row.
+std::optional<named_label> parse_named_words(const std::string& line) {
+  const cell_list words = split_at_blanks(line);
+  if (words.size() > 2 && is_number(words[1])) return std::nullopt;
+  return parse_label_first(line);
 }
 
 /// Workbench's list: a line with a name, then one with its key and a colour.
@@ -253,12 +266,12 @@ class names_table {
     if (is_workbench_list(lines)) {
       for (std::size_t i = 0; i < lines.size(); i += 2)
         add(lines[i], named_label{*parse_label(split_at_blanks(lines[i + 1].text)[0]), lines[i].text});
-    } else if (const auto order = read_header(lines[0].text, where(lines[0]))) {
+    } else if (const auto order = read_header(lines[0].cells, where(lines[0]))) {
       // Behind a header of words a name may contain blanks.
       const bool is_plain =
           order->separator == ' ' && order->label == 0 && order->name == 1 && !order->has_labels_as_names;
       for (std::size_t i = 1; i < lines.size(); ++i)
-        add(lines[i], is_plain ? parse_label_first(lines[i].text) : parse_columns(lines[i].text, *order));
+        add(lines[i], is_plain ? parse_named_words(lines[i].text) : parse_columns(lines[i].cells, *order));
     } else if (is_label_last(lines)) {
       std::set<std::string> short_names;
       for (const names_line& l : lines) add(l, parse_label_last(l.text, short_names));

@@ -1,6 +1,7 @@
 #include "src/io/nifti/companion.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace voxherd {
 
@@ -37,8 +38,29 @@ std::optional<nearest_order> match_companion(const nifti_header& companion, cons
   return nearest_order{};
 }
 
-double in_voxels(double mm, const image_grid& image) {
-  return mm / *std::min_element(image.voxel_size_mm.begin(), image.voxel_size_mm.end());
+double apart_in_voxels(const image_grid& grid, const image_grid& image) {
+  double most = 0;
+  for (unsigned corner = 0; corner < 8; ++corner) {
+    std::array<double, 3> apart_mm{};
+    for (std::size_t row = 0; row < 3; ++row) {
+      const auto difference = [&](std::size_t column) {
+        return grid.voxel_to_world[4 * row + column] - image.voxel_to_world[4 * row + column];
+      };
+      apart_mm[row] = difference(3);
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        if ((corner >> axis & 1U) != 0) apart_mm[row] += difference(axis) * static_cast<double>(image.size[axis] - 1);
+    }
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      double along = 0, square = 0;
+      for (std::size_t row = 0; row < 3; ++row) {
+        const double step_mm = image.voxel_to_world[4 * row + axis];
+        along += apart_mm[row] * step_mm;
+        square += step_mm * step_mm;
+      }
+      most = std::max(most, std::abs(along) / square);
+    }
+  }
+  return most;
 }
 
 storage_order fsl_order(const image_grid& companion, const image_grid& image) {
@@ -52,7 +74,7 @@ bool bring_from_same_place(nifti_header& companion, const image_grid& image, con
   place.grid = image;
   place.geometry = geometry;
   const auto found = match_companion(companion, place);
-  if (!found || in_voxels(found->apart_mm, image) >= same_voxel_voxels) return false;
+  if (!found || apart_in_voxels(reordered(companion.grid, found->order), image) >= same_voxel_voxels) return false;
   reorder(companion, found->order);
   return true;
 }

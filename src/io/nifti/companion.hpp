@@ -19,13 +19,14 @@ void reorder(nifti_header& header, const storage_order& order);
 /// both has no orientation. Nothing if they have different sizes in this order.
 std::optional<nearest_order> match_companion(const nifti_header& companion, const nifti_header& image);
 
-/// A companion at most this far away (in the image's shortest voxel side) is on the image's grid.
+/// A companion at most this far away along each axis is on the image's grid.
 inline constexpr double same_place_voxels = 0.1;
 /// One that is not so near, but nearer than this, still has its own voxels nearest.
 inline constexpr double same_voxel_voxels = 0.5;
 
-/// Distance in the image's shortest voxel side.
-double in_voxels(double mm, const image_grid& image);
+/// The largest distance of a voxel of one grid from that of the other with the same index, along any axis, in voxels of
+/// `image` along this axis: slices may be several times as thick as voxels are wide.
+double apart_in_voxels(const image_grid& grid, const image_grid& image);
 
 /// The order in which FSL's programs match two images by index, wherever they are: with the first axis backwards if
 /// only one of them has a matrix with a positive determinant.

@@ -96,6 +96,17 @@ TEST_F(RegionNames, AreReadWithAByteOrderMarkAndLineEndsOfWindows) {
   EXPECT_EQ(read(std::string("\xef\xbb\xbf") + "1 A\r\n2 B", {1, 2}), (name_list{"A", "B"}));
 }
 
+TEST_F(RegionNames, AreFoundBehindEmptyCells) {
+  EXPECT_EQ(read("\tindex\tname\n0\t5\tA\n1\t7\tB\n", {5, 7}), (name_list{"A", "B"}));
+  EXPECT_EQ(read("parent_id\tid\tname\n\t1\tRoot\n1\t2\tB\n", {1, 2}), (name_list{"Root", "B"}));
+}
+
+TEST_F(RegionNames, InLinesWithMoreCellsThanNamesAreRefused) {
+  for (const char* text : {"\"label\"\t\"name\"\n\"1\"\t5\t\"C\"\n\"2\"\t3\t\"D\"\n", "label,name\n1,5,C\n2,3,D\n",
+                           "label name\n1 5 C\n2 3 D\n"})
+    EXPECT_NE(refusal(text, {1, 2}).find("line 2"), std::string::npos) << text << refusal(text, {1, 2});
+}
+
 TEST_F(RegionNames, KeepRowsOfRegionsThatFewImagesLack) {
   testing::write_file(folder_ / "names", "1 A\n2 B\n5 C\n7 D\n");
   label_image image;

@@ -49,6 +49,18 @@ TEST(StorageOrder, ReorderedVoxelsKeepTheirPlacesInTheWorld) {
   }
 }
 
+TEST(StorageOrder, DistancesAreInVoxelsAlongEachAxis) {
+  const image_grid image{{4, 4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 5, 0, 0, 0, 0, 1}, {1, 1, 5}};
+  image_grid other = image;
+  other.voxel_to_world[11] = 2;  // mm along the thick slices
+  EXPECT_NEAR(apart_in_voxels(other, image), 0.4, 1e-12);
+  other.voxel_to_world[3] = -0.6;
+  EXPECT_NEAR(apart_in_voxels(other, image), 0.6, 1e-12);
+  other = image;
+  other.voxel_to_world[0] = 1.1;  // three steps to the last voxel
+  EXPECT_NEAR(apart_in_voxels(other, image), 0.3, 1e-12);
+}
+
 TEST(StorageOrder, TheNearestOrderIsFoundFromTheMatrices) {
   const image_grid wanted = oblique_grid();
   for (const storage_order& order : all_orders()) {
