@@ -171,12 +171,30 @@ gradient_table read_gradients(const gradient_files& files, const image_grid& gri
   return to_fsl_frame(read_gradients(files.bvals, files.bvecs, volumes, b0), find_frame(files), grid);
 }
 
+namespace {
+
+/// Throws failure (bad_data) if two files of one series have other b-values.
+void expect_same_b(const gradient_table& given, const std::string& bvals, const gradient_table& other,
+                   const std::string& table) {
+  constexpr double max_s_per_mm2 = 20, max_share = 0.05;  // rounded, or scaled by the lengths of directions
+  for (std::size_t k = 0; k < given.size(); ++k) {
+    const double b = given.b_s_per_mm2[k], other_b = other.b_s_per_mm2[k];
+    if (std::abs(b - other_b) > std::max(max_s_per_mm2, max_share * b))
+      throw failure(exit_status::bad_data, fmt::format("{}: b of volume {} is {:g} s/mm2, expected {:g} as in {}; "
+                                                       "remove the wrong file",
+                                                       printable(bvals), k, b, other_b, printable(table)));
+  }
+}
+
+}  // namespace
+
 direction_frame compare_with_table(const gradient_files& files, const std::string& table, const image_grid& grid,
                                    std::uint64_t volumes) {
   constexpr double max_degrees = 1, degrees_per_radian = 57.29577951308232;  // printed with three digits: 0.1 degrees
   const b0_rule any{.is_required = false};
   const gradient_table right = read_gradients({table, table}, grid, volumes, any);
   const gradient_table given = read_gradients(files.bvals, files.bvecs, volumes, any);
+  expect_same_b(given, files.bvals, right, table);
   double nearest = 180;
   for (const direction_frame frame : {direction_frame::fsl, direction_frame::image, direction_frame::world}) {
     const gradient_table turned = to_fsl_frame(given, frame, grid);

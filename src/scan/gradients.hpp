@@ -41,7 +41,8 @@ gradient_table read_gradients(const gradient_files& files, const image_grid& gri
                               const b0_rule& b0 = {});
 
 /// The frame of a table without one by MRtrix's `table` of the same directions: FSL's if they agree in it, else the
-/// image's or the world's. Throws failure (bad_data) that names both files if they agree in none.
+/// image's or the world's. Throws failure (bad_data) that names both files if they agree in none or have other
+/// b-values.
 direction_frame compare_with_table(const gradient_files& files, const std::string& table, const image_grid& grid,
                                    std::uint64_t volumes);
 

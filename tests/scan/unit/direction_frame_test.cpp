@@ -115,6 +115,19 @@ TEST_F(Frames, FilesThatAgreeInNoFrameAreBothNamed) {
   }
 }
 
+TEST_F(Frames, FilesWithOtherBValuesAreBothNamed) {
+  write(axes_of_images[0], 1);
+  write_file(bvals_, "0 1000 1000 1000 2000 1000 1000\n");
+  try {
+    compare(with_axes(axes_of_images[0]));
+    ADD_FAILURE() << "no complaint";
+  } catch (const failure& f) {
+    const std::string line = f.what();
+    EXPECT_NE(line.find("b of volume 4 is 2000 s/mm2, expected 1000"), std::string::npos) << line;
+    for (const std::string& file : {bvals_, table_}) EXPECT_NE(line.find(file), std::string::npos) << line;
+  }
+}
+
 TEST_F(Frames, MrtrixsTableInAnotherFrameIsRefused) {
   write(axes_of_images[0], 1);
   EXPECT_THROW(find_frame({table_, table_, direction_frame::image}), failure);
