@@ -96,14 +96,15 @@ TEST(DirectionCheck, ATableAlongTheImageAxesIsFoundAndNamed) {
   EXPECT_EQ(better->frame, direction_frame::image);
   EXPECT_NE(describe_better(*better, scores[0]).find("with x negated, as if read along the image axes"),
             std::string::npos);
-  EXPECT_EQ(frame_advice(*better), ", or read it so (--bvecs-frame image)");
+  EXPECT_EQ(frame_advice(*better, direction_frame::fsl), ", or read it so (--bvecs-frame image)");
+  EXPECT_EQ(frame_advice(*better, direction_frame::world), "");  // MRtrix's table has no other frame
 }
 
 TEST(DirectionCheck, AnotherFlipIsFoundAndIsNoFrame) {
   const auto better = find_better(score(circles, with_signs(spiral(), -1, -1)), positive_grid());
   ASSERT_TRUE(better);
   EXPECT_EQ(better->change, "y negated");
-  EXPECT_EQ(frame_advice(*better), "");
+  EXPECT_EQ(frame_advice(*better, direction_frame::fsl), "");
 }
 
 TEST(DirectionCheck, IsSilentWhereNothingDistinguishesTheChanges) {
