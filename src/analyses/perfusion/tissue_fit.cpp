@@ -9,8 +9,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/option_list.hpp"
 #include "core/number_text.hpp"
+#include "core/option_list.hpp"
 #include "kernels/perfusion/host_curves.hpp"
 #include "kernels/perfusion/perfusion.hpp"
 #include "mpi/result/output_place.hpp"
