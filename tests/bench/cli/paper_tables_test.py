@@ -11,7 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 
 
 def python(*words):
-    return subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=600)
 
 
 class WithoutMatplotlib(unittest.TestCase):
