@@ -48,7 +48,8 @@ void log_warnings(const nifti_header& header) {
 void bring_to_grid(nifti_header& companion, const nifti_header& image, mask_rules rules) {
   const std::string name = printable(companion.path);
   const auto found = match_companion(companion, image);
-  const double apart = found ? apart_in_voxels(reordered(companion.grid, found->order), image.grid) : 0;
+  const bool are_placed = has_orientation(companion.geometry) && has_orientation(image.geometry);
+  const double apart = found && are_placed ? apart_in_voxels(reordered(companion.grid, found->order), image.grid) : 0;
   const bool is_elsewhere = apart >= same_voxel_voxels;
   const bool has_same_size = companion.grid.size == image.grid.size;
   if (!found || (is_elsewhere && !has_same_size)) {

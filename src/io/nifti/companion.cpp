@@ -74,7 +74,9 @@ bool bring_from_same_place(nifti_header& companion, const image_grid& image, con
   place.grid = image;
   place.geometry = geometry;
   const auto found = match_companion(companion, place);
-  if (!found || apart_in_voxels(reordered(companion.grid, found->order), image) >= same_voxel_voxels) return false;
+  if (!found) return false;
+  const bool are_placed = has_orientation(companion.geometry) && has_orientation(geometry);
+  if (are_placed && apart_in_voxels(reordered(companion.grid, found->order), image) >= same_voxel_voxels) return false;
   reorder(companion, found->order);
   return true;
 }
