@@ -5,15 +5,14 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/scratch_folder.hpp"
+
 namespace voxherd {
 namespace {
 
 /// A folder with files of /proc and /sys.
 class ControlGroups : public ::testing::Test {
  protected:
-  void SetUp() override { std::filesystem::create_directory(root_); }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-
   void write(const std::string& name, const std::string& text) {
     const auto path = std::filesystem::path(root_ + name);
     std::filesystem::create_directories(path.parent_path());
@@ -21,7 +20,8 @@ class ControlGroups : public ::testing::Test {
   }
   control_group_limits limits() const { return read_control_groups(root_); }
 
-  std::string root_ = ::testing::TempDir() + "voxherd_control_groups";
+  voxherd::testing::scratch_folder folder_;
+  std::string root_ = folder_.path().string();
 };
 
 TEST_F(ControlGroups, AreNotLimitedWithoutFiles) {

@@ -1,27 +1,21 @@
 #include "mpi/result/file_names.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/scratch_folder.hpp"
+
 namespace voxherd {
 namespace {
 
 namespace fs = std::filesystem;
 
-class named_files : public testing::Test {
+class named_files : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "voxherd_new_name_XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string file(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name) << text;
     return path(name);
@@ -32,11 +26,12 @@ class named_files : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  fs::path folder_;
+  voxherd::testing::scratch_folder scratch_;
+  fs::path folder_ = scratch_.path();
 };
 
 using way = int (*)(const std::string&, const std::string&);
-class new_name : public named_files, public testing::WithParamInterface<way> {};
+class new_name : public named_files, public ::testing::WithParamInterface<way> {};
 
 TEST_P(new_name, MovesTheFile) {
   const std::string from = file("from", "own");
@@ -64,13 +59,13 @@ TEST_P(new_name, TellsWhyItFails) {
   EXPECT_EQ(GetParam()(file("from", "own"), path("missing/to")), ENOENT);
 }
 
-std::string name_method(const testing::TestParamInfo<new_name::ParamType>& info) {
+std::string name_method(const ::testing::TestParamInfo<new_name::ParamType>& info) {
   constexpr std::array names = {"rename", "rename_without_replacing", "link_then_unlink", "check_then_rename"};
   return names.at(info.index);
 }
 
 INSTANTIATE_TEST_SUITE_P(methods, new_name,
-                         testing::Values(&rename_to_new_name, &rename_without_replacing, &link_then_unlink,
+                         ::testing::Values(&rename_to_new_name, &rename_without_replacing, &link_then_unlink,
                                          &check_then_rename),
                          name_method);
 

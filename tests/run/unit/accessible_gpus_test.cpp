@@ -7,21 +7,20 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/scratch_folder.hpp"
+
 namespace voxherd {
 namespace {
 
 namespace fs = std::filesystem;
 
 /// Files as NVIDIA's driver makes them.
-class AccessibleGpus : public testing::Test {
+class AccessibleGpus : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = fs::temp_directory_path() / "gpus-XXXXXX";
-    root_ = mkdtemp(name.data());
     unsetenv("CUDA_MPS_PIPE_DIRECTORY");
     for (const char* file : {"nvidiactl", "nvidia-uvm", "nvidia-modeset", "null"}) add_file(file);
   }
-  void TearDown() override { fs::remove_all(root_); }
 
   void add_file(const std::string& name) {
     fs::create_directories(root_ / "dev");
@@ -34,7 +33,8 @@ class AccessibleGpus : public testing::Test {
   }
   int count() const { return gpu_files.accessible(root_.string()); }
 
-  fs::path root_;
+  voxherd::testing::scratch_folder scratch_;
+  fs::path root_ = scratch_.path();
 };
 
 TEST_F(AccessibleGpus, AreCountedByTheirDeviceFiles) {

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <map>
 
 #include "mpi/comm/mpi_start.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace voxherd {
 namespace {
@@ -80,16 +80,14 @@ TEST(MpiStart, IsDoubtedForTasksOfSrunWithoutPmix) {
 }
 
 TEST(MpiStart, OfASecondProcessOfARankIsRefused) {
-  const auto folder = std::filesystem::path(::testing::TempDir()) / "voxherd_mpi_start";
-  std::filesystem::create_directory(folder);
-  const variables rank{{"PMIX_SERVER_TMPDIR", folder}, {"PMIX_NAMESPACE", "7"}, {"PMIX_RANK", "1"}};
+  const voxherd::testing::scratch_folder folder;
+  const variables rank{{"PMIX_SERVER_TMPDIR", folder.path()}, {"PMIX_NAMESPACE", "7"}, {"PMIX_RANK", "1"}};
   variables other = rank;
   other["PMIX_RANK"] = "2";
   EXPECT_NO_THROW(claim_mpi_start(environment(rank)));
   EXPECT_NO_THROW(claim_mpi_start(environment(other)));
   EXPECT_THROW(claim_mpi_start(environment(rank)), failure);
   EXPECT_NO_THROW(claim_mpi_start(environment({})));
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

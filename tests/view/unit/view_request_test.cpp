@@ -109,7 +109,7 @@ TEST(ViewRequest, IsRefusedWithTheFieldThatIsWrong) {
   EXPECT_NE(refusal(R"({"from":1,"to":2,"file":"/etc/passwd",)" + settings).find("unknown member"), std::string::npos);
   EXPECT_NE(refusal(R"({"from":1,)" + settings).find("to is missing"), std::string::npos);
   for (const char* end :
-       {"0", "-1", "1.5", "16777217", "\"1\"", "null", "[1,2]", "[1,2,3,4]", "[1,2,\"3\"]", "[1,2,1e99]"})
+       {"0", "-1", "1.5", "2147483648", "\"1\"", "null", "[1,2]", "[1,2,3,4]", "[1,2,\"3\"]", "[1,2,1e99]"})
     EXPECT_NE(refusal(std::string(R"({"from":1,"to":)") + end + "," + settings).find("to: expected"), std::string::npos)
         << end;
   EXPECT_NE(refusal(R"({"from":1,"to":2,"metric":"x","alpha":3,"smooth":0,"max-ratio":9,"within-fa":0})")
