@@ -13,6 +13,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/json_text.hpp"
 #include "core/text.hpp"
 
 namespace voxherd {
@@ -291,7 +292,7 @@ std::string boutiques_text(const command& c) {
   j["inputs"] = inputs;
   if (!outputs.empty()) j["output-files"] = outputs;
   for (const option_choices& choices : c.table().choices()) j["groups"].push_back(boutiques_group(choices));
-  return j.dump(2) + "\n";
+  return dump_json(j, 2) + "\n";
 }
 
 }  // namespace

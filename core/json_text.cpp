@@ -21,7 +21,15 @@ Json parse(std::string_view text, const std::string& name) {
   return Json::parse(text, limit, false);
 }
 
+template <class Json>
+std::string dump(const Json& value, int indent) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace
+
+std::string dump_json(const nlohmann::json& value, int indent) { return dump(value, indent); }
+std::string dump_json(const nlohmann::ordered_json& value, int indent) { return dump(value, indent); }
 
 nlohmann::json parse_json(std::string_view text, const std::string& name) { return parse<nlohmann::json>(text, name); }
 

@@ -12,6 +12,11 @@ namespace voxherd {
 nlohmann::json parse_json(std::string_view text, const std::string& name);
 nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& name);
 
+/// The text of a document, of which all are written here: bytes that are not UTF-8, as in the name of a file, are
+/// replaced. `indent`: blanks per level; -1 for one line.
+std::string dump_json(const nlohmann::json& value, int indent = -1);
+std::string dump_json(const nlohmann::ordered_json& value, int indent = -1);
+
 inline constexpr int max_json_levels = 100;
 
 }  // namespace voxherd

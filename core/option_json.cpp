@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/json_text.hpp"
 #include "core/option_list.hpp"
 
 namespace voxherd {
@@ -16,10 +17,10 @@ using nlohmann::json;
 /// A stored value as the words of a command line: lists as "7,9".
 std::vector<std::string> as_words(const json& value, bool is_list) {
   if (value.is_string()) return {value.get<std::string>()};
-  if (!value.is_array()) return {value.dump()};
+  if (!value.is_array()) return {dump_json(value)};
   if (is_list) return value.get<std::vector<std::string>>();
   std::string list;
-  for (const json& one : value) list += (list.empty() ? "" : ",") + one.dump();
+  for (const json& one : value) list += (list.empty() ? "" : ",") + dump_json(one);
   return {list};
 }
 

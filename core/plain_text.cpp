@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "core/escape.hpp"
+#include "core/text.hpp"
+
 namespace voxherd {
 
 bool is_utf16(std::string_view bytes) {
@@ -31,6 +34,20 @@ std::string plain_text(std::string bytes, const std::string& name, const char* e
   }
   bytes.resize(end);
   return bytes;
+}
+
+void require_utf8(std::string_view text, const std::string& name, const char* expected, exit_status status) {
+  const std::size_t at = find_invalid_utf8(text);
+  if (at == std::string_view::npos) return;
+  constexpr std::size_t quoted_before = 20, quoted_after = 10;
+  const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
+  const std::size_t line_begin = text.substr(0, at).rfind('\n') + 1;  // 0 for the first line
+  const std::size_t from = std::max(line_begin, at - std::min(at, quoted_before));
+  const std::size_t to = std::min({text.size(), text.find('\n', at), at + quoted_after});
+  throw failure(status,
+                fmt::format("{}: line {}: \"{}\" is not in UTF-8, expected {} in UTF-8; convert it, for example "
+                            "with iconv -f LATIN1 -t UTF-8 FILE",
+                            name, line, one_line(std::string(text.substr(from, to - from))), expected));
 }
 
 std::vector<std::string> split_lines(std::string_view text) {

@@ -17,6 +17,11 @@ bool is_utf16(std::string_view bytes);
 std::string plain_text(std::string bytes, const std::string& name, const char* expected,
                        exit_status status = exit_status::bad_data);
 
+/// For texts whose names end up in JSON, tables and pages: throws failure (`status`) with the line that is not UTF-8,
+/// and what to do. `name` and `expected` as above.
+void require_utf8(std::string_view text, const std::string& name, const char* expected,
+                  exit_status status = exit_status::bad_data);
+
 /// The lines of a plain text without their ends; an end of the text after a line feed is no line.
 std::vector<std::string> split_lines(std::string_view text);
 

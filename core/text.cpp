@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "core/escape.hpp"
 #include "core/failure.hpp"
 
 namespace voxherd {
@@ -29,10 +30,12 @@ std::string counted(std::uint64_t count, const std::string& unit) {
 
 std::string one_line(const std::string& text) {
   std::string line;
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
+  std::size_t invalid = find_invalid_utf8(text);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto code = static_cast<unsigned char>(text[i]);
     const bool is_control = code < 0x20 || code == 0x7f;
-    line += is_control ? fmt::format("\\x{:02x}", code) : std::string(1, c);
+    line += is_control || i == invalid ? fmt::format("\\x{:02x}", code) : std::string(1, text[i]);
+    if (i == invalid) invalid = i + 1 + std::min(find_invalid_utf8(std::string_view(text).substr(i + 1)), text.size());
   }
   return line;
 }

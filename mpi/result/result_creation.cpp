@@ -1,6 +1,7 @@
 #include <array>
 #include <set>
 
+#include "core/json_text.hpp"
 #include "core/plan.hpp"
 #include "mpi/result/checksums.hpp"
 #include "mpi/result/file_names.hpp"
@@ -118,9 +119,9 @@ void write_file_attributes(hid_t file, const result_layout& layout) {
   hdf5::write_attribute(file, "voxherd_version", layout.version);
   hdf5::write_attribute(file, "analysis", layout.analysis);
   hdf5::write_attribute(file, "complete", H5T_STD_U8LE, {}, &complete);
-  hdf5::write_attribute(file, "configuration", layout.configuration.dump());
-  hdf5::write_attribute(file, "provenance", layout.provenance.dump());
-  hdf5::write_attribute(file, "contents", describe_contents(layout).dump());
+  hdf5::write_attribute(file, "configuration", dump_json(layout.configuration));
+  hdf5::write_attribute(file, "provenance", dump_json(layout.provenance));
+  hdf5::write_attribute(file, "contents", dump_json(describe_contents(layout)));
   const std::uint64_t texts = text_checksum(file);
   hdf5::write_attribute(file, text_checksum_name, H5T_STD_U64LE, {}, &texts);
   const hdf5::handle image = hdf5::new_group(file, "image");

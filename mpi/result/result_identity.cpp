@@ -8,6 +8,7 @@
 
 #include "core/checksum.hpp"
 #include "core/failure.hpp"
+#include "core/json_text.hpp"
 #include "mpi/result/table_checksum.hpp"
 
 namespace voxherd {
@@ -45,7 +46,7 @@ std::string result_identity(const result_reader& result) {
   nlohmann::json inputs = provenance.value("inputs", nlohmann::json::object());
   remove_paths(inputs);
   for (const std::string& text : {result.version(), provenance.value("build", ""), result.analysis_name(),
-                                  result.configuration().dump(), inputs.dump()})
+                                  dump_json(result.configuration()), dump_json(inputs)})
     add_text(sum, text);
   for (const output_spec& o : result.outputs()) add_text(sum, o.name);
   for (const constant& c : result.constants()) {

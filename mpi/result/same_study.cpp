@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <set>
 
+#include "core/json_text.hpp"
+
 namespace voxherd {
 
 namespace {
 
 std::string shown(const nlohmann::json& value) {
-  const std::string text = value.is_null() ? "nothing" : value.dump();
+  const std::string text = value.is_null() ? "nothing" : dump_json(value);
   return text.size() > 80 ? text.substr(0, 77) + "..." : text;
 }
 

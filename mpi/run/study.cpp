@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "core/failure.hpp"
+#include "core/json_text.hpp"
 #include "core/plan.hpp"
 #include "core/text.hpp"
 #include "mpi/result/result_check.hpp"
@@ -66,7 +67,7 @@ result_layout begin_layout(const std::string& analysis, const run_settings& sett
 
 void share_descriptions(const session& s, const device_hooks& device, result_layout& layout) {
   layout.provenance["devices"] = nlohmann::json::array();
-  for (const std::string& record : s.gather(as_json(device.record).dump()))
+  for (const std::string& record : s.gather(dump_json(as_json(device.record))))
     layout.provenance["devices"].push_back(nlohmann::json::parse(record));
   // HDF5 requires the same metadata on every rank.
   for (nlohmann::json* j : {&layout.configuration, &layout.provenance}) s.broadcast(*j);
@@ -269,7 +270,7 @@ nlohmann::json study::summarise(rank_account account, const device_hooks& device
   const auto add = [&](const nlohmann::json& object) {
     nlohmann::json more = summary;
     more.update(object);
-    if (more.dump().size() < summary_bytes) summary = std::move(more);
+    if (dump_json(more).size() < summary_bytes) summary = std::move(more);
   };
   if (step_.also_in_summary.is_object()) add(step_.also_in_summary);
   add({{"warnings", settings_.warnings ? settings_.warnings->texts() : nlohmann::json::array()}});
@@ -279,7 +280,7 @@ nlohmann::json study::summarise(rank_account account, const device_hooks& device
 void study::finish(result_writer& writer, const nlohmann::json& summary) {
   if (const auto bytes = static_cast<double>(data_bytes(layout_)); bytes > large_file_bytes)
     s_.on_root([&] { spdlog::info("waiting for the disk: {}", readable_bytes(bytes)); });
-  writer.finish(summary.dump());
+  writer.finish(dump_json(summary));
   check_written(s_, unfinished_path(settings_.out), layout_);
   s_.on_root([&] {
     give_final_name(settings_.out, settings_.overwrite ? existing_file::replaced : existing_file::kept);
@@ -299,7 +300,7 @@ void study::report(nlohmann::json summary) const {
   if (settings_.json.empty()) return;
   for (const session::stage& stage : s_.stages())
     summary["stages"].push_back({{"name", stage.name}, {"ended_seconds", stage.ended}});
-  write_output(json_output(settings_), summary.dump(2) + '\n');
+  write_output(json_output(settings_), dump_json(summary, 2) + '\n');
 }
 
 }  // namespace voxherd

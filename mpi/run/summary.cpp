@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/json_text.hpp"
 #include "mpi/run/progress.hpp"
 
 namespace voxherd {
@@ -75,7 +76,7 @@ std::uint64_t peak_host_bytes() {
 }
 
 nlohmann::json gather_summary(const session& s, const rank_account& own, double wall_seconds) {
-  const auto texts = s.gather(account_json(own, s.rank()).dump());
+  const auto texts = s.gather(dump_json(account_json(own, s.rank())));
   nlohmann::json summary;
   if (s.is_root()) {
     nlohmann::json ranks = nlohmann::json::array();
@@ -136,7 +137,7 @@ warning_list::~warning_list() { std::erase(spdlog::default_logger()->sinks(), si
 nlohmann::json warning_list::texts() const {
   // A file name in a warning may be in any encoding.
   const nlohmann::json texts = sink_->texts();
-  return nlohmann::json::parse(texts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return nlohmann::json::parse(dump_json(texts));
 }
 
 }  // namespace voxherd

@@ -46,24 +46,27 @@ struct ending {
 
 constexpr const char* log_pattern = "voxherd: %l: %v";
 
-/// Logs the messages of a command in the words that were typed.
-class retelling_formatter final : public spdlog::formatter {
+/// Each message is one line, whatever the names in it contain. Those of a command that replaces another program are in
+/// the words that were typed.
+class message_formatter final : public spdlog::formatter {
  public:
-  retelling_formatter(const command& c, const std::vector<std::string>& words)
-      : command_(c), words_(words), pattern_(log_pattern) {}
+  explicit message_formatter(const command* c = nullptr, std::vector<std::string> words = {})
+      : command_(c), words_(std::move(words)), pattern_(log_pattern) {}
 
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& to) override {
-    const std::string text = command_.retell({message.payload.data(), message.payload.size()}, words_);
+    std::string text(message.payload.data(), message.payload.size());
+    if (command_ != nullptr) text = command_->retell(text, words_);
+    text = one_line(text);
     spdlog::details::log_msg told = message;
     told.payload = text;
     pattern_.format(told, to);
   }
   std::unique_ptr<spdlog::formatter> clone() const override {
-    return std::make_unique<retelling_formatter>(command_, words_);
+    return std::make_unique<message_formatter>(command_, words_);
   }
 
  private:
-  const command& command_;
+  const command* command_;  ///< null for messages as they are
   std::vector<std::string> words_;
   spdlog::pattern_formatter pattern_;
 };
@@ -71,7 +74,7 @@ class retelling_formatter final : public spdlog::formatter {
 /// Callers of FSL's programs take any word on standard error for a failure: there the log goes to standard output.
 void set_up_log(const session& s, bool is_replacement) {
   spdlog::set_default_logger(is_replacement ? spdlog::stdout_color_st("voxherd") : spdlog::stderr_color_st("voxherd"));
-  spdlog::set_pattern(log_pattern);
+  spdlog::set_formatter(std::make_unique<message_formatter>());
   spdlog::set_level(s.is_root() ? spdlog::level::info : spdlog::level::err);
 }
 
@@ -165,7 +168,7 @@ exit_status dispatch(session& s, const program_parts& program, const std::vector
   // Before the first kernel: an illegal instruction would end the program without a message.
   if (const std::string why = why_kernels_cannot_run(); !why.empty()) throw failure(exit_status::usage, why);
   if (c.retell == nullptr) return run_command(s, program, c, rest);
-  spdlog::set_formatter(std::make_unique<retelling_formatter>(c, rest));
+  spdlog::set_formatter(std::make_unique<message_formatter>(&c, rest));
   try {
     return run_command(s, program, c, rest);
   } catch (const failure& f) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string_view>
 
+#include "core/escape.hpp"
 #include "core/failure.hpp"
 #include "core/number_text.hpp"
 #include "core/text.hpp"
@@ -48,13 +49,13 @@ std::string tract_table(const result_volumes& volumes, const std::vector<statist
                             waytotal = tract_numbers(result, "waytotal", densities.size());
   std::string text = "tract,started,waytotal,voxels,volume_mm3";
   for (const statistic_image& image : images)
-    text += fmt::format(",{},{}", csv_field("mean_" + image.name()), csv_field("median_" + image.name()));
+    text += fmt::format(",{},{}", csv_cell("mean_" + image.name()), csv_cell("median_" + image.name()));
   text += '\n';
   for (std::size_t t = 0; t < densities.size(); ++t) {
     const std::string& output = densities[t];
     const bool has_name = output.starts_with(density_prefix);
     const tract_voxels tract(result.grid(), volumes.map(output), threshold * waytotal[t]);
-    text += fmt::format("{},{},{},{},{}", csv_field(has_name ? output.substr(density_prefix.size()) : output),
+    text += fmt::format("{},{},{},{},{}", csv_cell(has_name ? output.substr(density_prefix.size()) : output),
                         number_text(started[t]), number_text(waytotal[t]), tract.count(),
                         matrix_number(tract.volume_mm3()));
     for (const statistic_image& image : images) {
@@ -105,7 +106,7 @@ constant mean_matrix(const std::vector<path_row>& paths, const std::vector<std::
 void add_path_texts(const result_reader& result, const std::vector<statistic_image>& images, export_plan& plan) {
   const path_table table = measure_paths(result, images);
   std::string text = table.has_regions ? "path,from,to,length_mm" : "path,length_mm";
-  for (const statistic_image& image : images) text += "," + csv_field("mean_" + image.name());
+  for (const statistic_image& image : images) text += "," + csv_cell("mean_" + image.name());
   text += '\n';
   for (const path_row& path : table.rows) {
     text += std::to_string(path.number + 1);

@@ -11,6 +11,7 @@
 #include "core/command.hpp"
 #include "core/control_groups.hpp"
 #include "core/device.hpp"
+#include "core/json_text.hpp"
 #include "core/text.hpp"
 #include "kernels/device/cpu_level.hpp"
 #include "mpi/comm/session.hpp"
@@ -76,10 +77,12 @@ void print_outputs(const result_reader& r) {
   std::vector<std::array<std::string, 4>> rows;
   for (const output_spec& o : r.outputs()) {
     const std::string shape = o.shape.empty() ? "" : fmt::format("[{}]", fmt::join(o.shape, ","));
-    rows.push_back({dataset_path(o) + shape, std::string(type_name(o.type)), o.unit, o.meaning});
+    rows.push_back(
+        {one_line(dataset_path(o) + shape), std::string(type_name(o.type)), one_line(o.unit), one_line(o.meaning)});
   }
   for (const constant& c : r.constants())
-    rows.push_back({fmt::format("{}[{}]", dataset_path(c), fmt::join(c.shape, ",")), "float64", c.unit, c.meaning});
+    rows.push_back({one_line(fmt::format("{}[{}]", dataset_path(c), fmt::join(c.shape, ","))), "float64",
+                    one_line(c.unit), one_line(c.meaning)});
   std::array<std::size_t, 3> width{28, 8, 8};
   for (const auto& row : rows)
     for (std::size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], row[i].size());
@@ -122,7 +125,7 @@ std::string describe_run(const nlohmann::json& summary, const std::string& item)
 
 void print_result(const result_reader& r, bool verbose) {
   const auto& grid = r.grid();
-  fmt::print("{}: {} by voxherd {}, {}\n", r.path(), r.analysis_name(), r.version(), describe_progress(r));
+  fmt::print("{}: {} by voxherd {}, {}\n", printable(r.path()), r.analysis_name(), r.version(), describe_progress(r));
   fmt::print("image      {} voxels of {:.4g} mm, {}\n", fmt::join(grid.size, " x "),
              fmt::join(grid.voxel_size_mm, " x "), describe_items(r));
   const auto& inputs = r.provenance().value("inputs", nlohmann::json::object());
@@ -134,10 +137,10 @@ void print_result(const result_reader& r, bool verbose) {
   print_outputs(r);
   print_status_counts(r);
   if (verbose)
-    fmt::print("configuration\n{}\nprovenance\n{}\n", r.configuration().dump(2), r.provenance().dump(2));
+    fmt::print("configuration\n{}\nprovenance\n{}\n", dump_json(r.configuration(), 2), dump_json(r.provenance(), 2));
   else
     fmt::print("command    {}\n           (--verbose prints configuration and provenance)\n",
-               r.provenance().value("command_line", "unknown"));
+               one_line(r.provenance().value("command_line", "unknown")));
   if (!r.summary().is_null()) fmt::print("run        {}\n", describe_run(r.summary(), item_name(r)));
 }
 

@@ -120,11 +120,17 @@ bids_json generator() {
   return own;
 }
 
+}  // namespace
+
+bids_json generated_by() { return bids_json::array({generator()}); }
+
+namespace {
+
 bids_json new_description(const bids_sources& sources) {
   bids_json d{{"Name", "voxherd derivatives"},
               {"BIDSVersion", bids_version},
               {"DatasetType", "derivative"},
-              {"GeneratedBy", bids_json::array({generator()})}};
+              {"GeneratedBy", generated_by()}};
   if (!sources.links.empty()) d["DatasetLinks"] = sources.links;
   return d;
 }
@@ -152,11 +158,11 @@ std::string add_links(const bids_sources& sources, const std::string& existing) 
       throw failure(exit_status::usage,
                     fmt::format("{} of the output folder: its DatasetLinks name {} as {}, these inputs are from {}; "
                                 "choose another folder",
-                                description_name, links.at(name).dump(), name, target));
+                                description_name, dump_json(links.at(name)), name, target));
     changed = changed || !links.contains(name);
     links[name] = target;
   }
-  return changed ? d.dump(2) + "\n" : existing;
+  return changed ? dump_json(d, 2) + "\n" : existing;
 }
 
 }  // namespace
@@ -185,7 +191,7 @@ std::vector<std::string> input_paths(const nlohmann::json& provenance) {
 }
 
 std::vector<export_text> describe_bids_data_set(const bids_sources& sources) {
-  return {{description_name, new_description(sources).dump(2) + "\n", true,
+  return {{description_name, dump_json(new_description(sources), 2) + "\n", true,
            [sources](const std::string& existing) { return add_links(sources, existing); }},
           {".bidsignore", ignored_names, true, add_ignored_names},
           {"README.md", readme, true, {}}};
@@ -215,7 +221,7 @@ void model_plan::add(const std::string& parameter, const std::string& desc, nift
   add_origin(sidecar, place_);
   const std::string name = begin_ + "_param-" + parameter + (desc.empty() ? "" : "_desc-" + desc) + suffix_;
   plan_.images.push_back({name + ".nii.gz", std::move(form), std::move(make)});
-  plan_.texts.push_back({name + ".json", sidecar.dump(2) + "\n"});
+  plan_.texts.push_back({name + ".json", dump_json(sidecar, 2) + "\n"});
 }
 
 void model_plan::add_map(const result_volumes& result, const std::string& parameter, const std::string& desc,

@@ -49,6 +49,8 @@ struct bids_place {
 
 /// Name, version and commit of the program that computed a result.
 bids_json describe_program(const result_reader& result);
+/// This program, as a data set or a table that it writes itself names it.
+bids_json generated_by();
 /// Adds to a sidecar what a file was made from, and by what.
 void add_origin(bids_json& sidecar, const bids_place& place);
 

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "core/escape.hpp"
+#include "core/json_text.hpp"
 #include "src/export/bids.hpp"
 #include "src/export/connectome_text.hpp"
 #include "src/export/fibres.hpp"
@@ -107,7 +109,7 @@ std::string describe_nodes(const result_reader& result, const std::string& parce
   const std::vector<double> labels = node_labels(result);
   const region_name_list names = node_names(result);
   for (std::size_t i = 0; i < labels.size(); ++i)
-    text += fmt::format("{}\t{}\t{}\t{}\n", i, file, labels[i], names.at(i));
+    text += fmt::format("{}\t{}\t{}\t{}\n", i, bids_cell(file), labels[i], bids_cell(names.at(i)));
   return text;
 }
 
@@ -129,7 +131,7 @@ export_plan plan_bids_tracts(const result_volumes& volumes, const bids_place& pl
                     {"Units", "mm"}};
   add_origin(sidecar, place);
   export_plan plan;
-  plan.texts.push_back({name + ".json", sidecar.dump(2) + "\n"});
+  plan.texts.push_back({name + ".json", dump_json(sidecar, 2) + "\n"});
   const auto positions = place.half_positions ? position_type::float16 : position_type::float32;
   plan.files.push_back({name + ".trx", [file = result.path(), positions](const std::string& path) {
                           const result_fibres fibres(file);
@@ -147,12 +149,14 @@ export_plan plan_bids_connectome(const result_volumes& volumes, const bids_place
   const region_name_list names = node_names(result);
   export_plan plan;
   plan.texts.push_back({nodes + ".tsv", describe_nodes(result, parcellation, place)});
-  plan.texts.push_back({nodes + ".json", node_columns.dump(2) + "\n"});
+  bids_json columns = node_columns;
+  add_origin(columns, place);
+  plan.texts.push_back({nodes + ".json", dump_json(columns, 2) + "\n"});
   for (const constant& c : result.constants()) {
     if (!is_matrix(c)) continue;
     const std::string name = fmt::format("{}_meas-{}_desc-{}_relmat", begin, measure_label(c.name), how.label);
     plan.texts.push_back({name + ".tsv", matrix_table(c, names)});
-    plan.texts.push_back({name + ".json", describe_matrix(c, how, place, nodes + ".tsv").dump(2) + "\n"});
+    plan.texts.push_back({name + ".json", dump_json(describe_matrix(c, how, place, nodes + ".tsv"), 2) + "\n"});
   }
   return plan;
 }

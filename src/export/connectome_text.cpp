@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/escape.hpp"
 #include "core/number_text.hpp"
 
 namespace voxherd {
@@ -43,32 +45,27 @@ std::string node_table(const result_reader& result, const region_name_list& name
   const std::vector<double> labels = node_labels(result);
   for (std::size_t i = 0; i < labels.size(); ++i)
     fmt::format_to(std::back_inserter(text), "{}\t{}{}\n", i + 1, labels[i],
-                   names.empty() ? "" : fmt::format("\t{}", names.at(i)));
+                   names.empty() ? "" : fmt::format("\t{}", tsv_cell(names.at(i))));
   return text;
 }
 
 std::string matrix_table(const constant& matrix, const region_name_list& names) {
-  std::string text = fmt::format("{}\n", fmt::join(names, "\t"));
+  std::vector<std::string> cells;
+  std::transform(names.begin(), names.end(), std::back_inserter(cells), bids_cell);
+  std::string text = fmt::format("{}\n", fmt::join(cells, "\t"));
   const std::uint64_t columns = matrix.shape.at(1);
   for (std::size_t i = 0; i < matrix.values.size(); ++i)
     text += matrix_number(matrix.values[i], "n/a") + ((i + 1) % columns == 0 ? '\n' : '\t');
   return text;
 }
 
-std::string csv_field(const std::string& name) {
-  if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
-  std::string doubled;
-  for (const char c : name) doubled.append(c == '"' ? 2 : 1, c);
-  return fmt::format("\"{}\"", doubled);
-}
-
 std::string matrix_csv(const constant& matrix, const region_name_list& regions) {
   std::string text;
   const std::uint64_t columns = matrix.shape.at(1);
-  for (const std::string& name : regions) text.append(",").append(csv_field(name));
+  for (const std::string& name : regions) text.append(",").append(csv_cell(name));
   if (!regions.empty()) text += '\n';
   for (std::size_t i = 0; i < matrix.values.size(); ++i) {
-    if (!regions.empty() && i % columns == 0) text.append(csv_field(regions.at(i / columns))).append(",");
+    if (!regions.empty() && i % columns == 0) text.append(csv_cell(regions.at(i / columns))).append(",");
     text += matrix_number(matrix.values[i]) + ((i + 1) % columns == 0 ? '\n' : ',');
   }
   return text;

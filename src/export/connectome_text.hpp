@@ -21,9 +21,6 @@ region_name_list node_names(const result_reader& result);
 /// counts are exact. `missing`: for NaN.
 std::string matrix_number(double value, const char* missing = "nan");
 
-/// A field in CSV syntax: quoted if it contains a separator, a quote or a line break.
-std::string csv_field(const std::string& name);
-
 /// `index`, `label` and, if there are names, `name` of each row and column, separated by tabs.
 std::string node_table(const result_reader& result, const region_name_list& names);
 

@@ -54,11 +54,14 @@ nlohmann::json export_record::describe(const std::string& name, const std::strin
   return {{"made_from", made_from}, {"bytes", fs::file_size(path)}, {"fingerprint", fingerprint_of_ends(path)}};
 }
 
+bool export_record::lists(const std::string& name) const {
+  return content_.contains("files") && content_.at("files").is_object() && content_.at("files").contains(name);
+}
+
 bool export_record::is_current(const std::string& name, const std::string& made_from) const {
-  const nlohmann::json::json_pointer files("/files");
-  if (!content_.contains(files) || !content_.at(files).is_object() || !content_.at(files).contains(name)) return false;
+  if (!lists(name)) return false;
   try {
-    return content_.at(files).at(name) == describe(name, made_from);
+    return content_.at("files").at(name) == describe(name, made_from);
   } catch (const std::exception&) {
     return false;  // the file is missing
   }
@@ -81,8 +84,7 @@ void export_record::note(const std::vector<std::string>& names, const std::strin
 void export_record::save() {
   if (content_ == stored_) return;
   fs::create_directories(fs::path(path_).parent_path());
-  write_output({"logs", path_, true, file_name::implied},
-               content_.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  write_output({"logs", path_, true, file_name::implied}, dump_json(content_, 1) + "\n");
   stored_ = content_;
 }
 

@@ -18,6 +18,8 @@ class export_record {
 
   /// Whether the file is as it was written from this result.
   bool is_current(const std::string& name, const std::string& made_from) const;
+  /// Whether the file was written, even if it has changed since.
+  bool lists(const std::string& name) const;
   /// Before files are written: a process that is killed meanwhile leaves files of which nothing is known.
   void forget(const std::vector<std::string>& names);
   /// After files were written. Throws failure (disk).

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/failure.hpp"
+#include "core/json_text.hpp"
 #include "src/export/export_plan.hpp"
 #include "src/export/exported_samples.hpp"
 #include "src/export/fsl_folder.hpp"
@@ -128,7 +129,7 @@ std::string analysis_log(const result_volumes& r) {
                                    {"configuration", r.result().configuration()},
                                    {"provenance", r.result().provenance()},
                                    {"summary", r.result().summary()}};
-  return log.dump(2) + "\n";
+  return dump_json(log, 2) + "\n";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "core/escape.hpp"
 #include "src/export/connectome_text.hpp"
 
 namespace voxherd {
@@ -94,7 +95,8 @@ std::vector<std::uint64_t> find_fitted_voxels(const result_reader& r) {
 std::string region_table(const std::vector<region_values>& list) {
   std::string text = "label,name,map,unit,voxels,lower_quartile,median,upper_quartile\n";
   for (const region_values& v : list) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{}", v.label, csv_field(v.name), v.map, v.unit, v.voxels);
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{}", v.label, csv_cell(v.name), csv_cell(v.map),
+                   csv_cell(v.unit), v.voxels);
     text +=
         v.voxels == 0 ? ",,,\n" : fmt::format(",{:.6g},{:.6g},{:.6g}\n", v.lower_quartile, v.median, v.upper_quartile);
   }

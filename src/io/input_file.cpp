@@ -4,12 +4,13 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/escape.hpp"
 #include "core/failure.hpp"
 #include "core/text.hpp"
 
@@ -28,7 +29,8 @@ std::string printable(const std::string& path) {
   constexpr std::size_t longest = 300;
   std::string text = one_line(path);
   if (text.empty()) return "(empty file name)";
-  if (text.size() > longest) text = text.substr(0, longest / 2) + "..." + text.substr(text.size() - longest / 2);
+  if (text.size() > longest)  // a cut may be inside of a character
+    text = valid_utf8(text.substr(0, longest / 2) + "..." + text.substr(text.size() - longest / 2));
   return text;
 }
 
@@ -76,11 +78,6 @@ void input_file::read(std::uint64_t offset, void* out, std::size_t bytes) const 
 void input_file::will_need(std::uint64_t offset, std::uint64_t bytes) const {
   // Only advice: a failure here does not matter.
   (void)::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED);
-}
-
-std::string valid_utf8(const std::string& text) {
-  using json = nlohmann::json;
-  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
 }
 
 }  // namespace voxherd

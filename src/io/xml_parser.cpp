@@ -101,22 +101,4 @@ void xml_parser::parse(std::string_view piece) {
 
 void xml_parser::finish() { state_->parse("", 0, true); }
 
-std::string xml_escaped(std::string_view text) {
-  std::string escaped;
-  for (const char c : valid_utf8(std::string(text))) {
-    if (c == '&') {
-      escaped += "&amp;";
-    } else if (c == '<') {
-      escaped += "&lt;";
-    } else if (c == '>') {
-      escaped += "&gt;";
-    } else if (c == '"') {
-      escaped += "&quot;";
-    } else {
-      escaped += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-    }
-  }
-  return escaped;
-}
-
 }  // namespace voxherd

@@ -49,8 +49,4 @@ class xml_parser {
   std::unique_ptr<state> state_;
 };
 
-/// The text with &, <, >, " as entities and without control characters, which
-/// XML does not allow.
-std::string xml_escaped(std::string_view text);
-
 }  // namespace voxherd

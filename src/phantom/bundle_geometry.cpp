@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "core/failure.hpp"
+#include "core/json_text.hpp"
 #include "src/io/text_file.hpp"
 
 namespace voxherd {
@@ -100,7 +101,7 @@ class geometry_reader {
       refuse(name, fmt::format("{} is missing, expected a list of numbers", key));
     for (const json& value : entry[key]) {
       if (!value.is_number() || !(std::fabs(value.get<double>()) < 1e6))
-        refuse(name, fmt::format("{}: found {}, expected numbers up to 1e6 mm", key, value.dump()));
+        refuse(name, fmt::format("{}: found {}, expected numbers up to 1e6 mm", key, dump_json(value)));
       values.push_back(value.get<double>());
     }
     return values;
@@ -109,7 +110,7 @@ class geometry_reader {
   double positive(const std::string& name, const json& entry, const char* key) const {
     const json value = entry.is_object() && entry.contains(key) ? entry[key] : json();
     if (!value.is_number() || !(value.get<double>() > 0 && value.get<double>() < 1e6))
-      refuse(name, fmt::format("{}: found {}, expected a length above 0 mm", key, value.dump()));
+      refuse(name, fmt::format("{}: found {}, expected a length above 0 mm", key, dump_json(value)));
     return value.get<double>();
   }
 
@@ -118,7 +119,7 @@ class geometry_reader {
     if (word == "symmetric") return tangent_rule::symmetric;
     if (word == "incoming") return tangent_rule::incoming;
     if (word == "outgoing") return tangent_rule::outgoing;
-    refuse(name, fmt::format("tangents: found {}, expected symmetric, incoming or outgoing", word.dump()));
+    refuse(name, fmt::format("tangents: found {}, expected symmetric, incoming or outgoing", dump_json(word)));
   }
 
   bundle_tube read_bundle(const std::string& name, const json& entry) const {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/command.hpp"
+#include "core/json_text.hpp"
 #include "mpi/result/named_output.hpp"
 #include "src/phantom/fibre_scores.hpp"
 #include "src/phantom/network_score.hpp"
@@ -57,7 +58,7 @@ void score(const phantom_request& request) {
   const auto numbers = is_perfusion_truth(folder) ? print_perfusion(path, folder)
                        : is_network(path)         ? print_network(request)
                                                   : print_orientations(request);
-  write_output({"--json", request.json, request.overwrite}, numbers.dump(2) + "\n");
+  write_output({"--json", request.json, request.overwrite}, dump_json(numbers, 2) + "\n");
 }
 
 exit_status run_score(session& s, const phantom_request& request) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/command.hpp"
+#include "core/json_text.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/named_output.hpp"
 #include "mpi/result/output_place.hpp"
@@ -99,7 +100,7 @@ void write_report(const report_request& request) {
   for (const named_output* output : {&html, &json})
     check_not_kept(*output, list_inputs(page.numbers.value("provenance", nlohmann::json::object())));
   write_output(html, report::write_page(page));
-  write_output(json, report::json_text(page.numbers, 1) + "\n");
+  write_output(json, dump_json(page.numbers, 1) + "\n");
   fmt::print("{}\n", path);
   if (request.open) report::show_page(path);
 }

@@ -1,3 +1,4 @@
+#include "core/json_text.hpp"
 #include "src/report/report_pages.hpp"
 
 #include <fmt/core.h>
@@ -20,7 +21,7 @@ namespace {
 using json = nlohmann::json;
 
 /// Texts of a JSON value as they are, everything else as JSON.
-std::string as_text(const json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string as_text(const json& value) { return value.is_string() ? value.get<std::string>() : dump_json(value); }
 
 std::string value_text(const json& object, const char* name) {
   return object.is_object() && object.contains(name) ? as_text(object.at(name)) : "";

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "core/escape.hpp"
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/companion.hpp"
@@ -38,7 +39,7 @@ std::string image_name(const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
   for (const std::string_view ending : {".gz", ".nii"})
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
-  return name;
+  return valid_utf8(name);
 }
 
 void log_warnings(const nifti_header& header) {

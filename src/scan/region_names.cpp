@@ -13,7 +13,9 @@
 #include <set>
 #include <utility>
 
+#include "core/escape.hpp"
 #include "core/failure.hpp"
+#include "core/plain_text.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/text_file.hpp"
 
@@ -39,7 +41,10 @@ struct names_line {
 std::vector<names_line> read_lines(const std::string& path) {
   std::vector<names_line> lines;
   std::size_t number = 0;
-  for (std::string& line : read_text_lines(path, "a text with one label and name per line", max_names_bytes)) {
+  constexpr const char* expected = "a text with one label and name per line";
+  const std::string text_of_file = read_text_file(path, expected, max_names_bytes);
+  require_utf8(text_of_file, printable(path), expected);
+  for (std::string& line : split_lines(text_of_file)) {
     ++number;
     line.erase(line.find_last_not_of(" \t") + 1);
     const std::string text = line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
@@ -51,9 +56,20 @@ std::vector<names_line> read_lines(const std::string& path) {
 using cell_list = std::vector<std::string>;
 
 std::string without_quotes(std::string cell) {
-  cell.erase(cell.find_last_not_of(" \"") + 1);
-  cell.erase(0, cell.find_first_not_of(" \""));
+  cell.erase(cell.find_last_not_of(' ') + 1);
+  cell.erase(0, cell.find_first_not_of(' '));
+  if (cell.size() < 2 || cell.front() != '"' || cell.back() != '"') return cell;
+  cell = cell.substr(1, cell.size() - 2);
+  // Inside of quotes a quote is doubled.
+  for (std::size_t at = cell.find("\"\""); at != std::string::npos; at = cell.find("\"\"", at + 1)) cell.erase(at, 1);
   return cell;
+}
+
+/// The quote that closes the one at `first`; npos for none.
+std::size_t find_closing_quote(const std::string& line, std::size_t first) {
+  std::size_t at = line.find('"', first + 1);
+  while (at != std::string::npos && at + 1 < line.size() && line[at + 1] == '"') at = line.find('"', at + 2);
+  return at;
 }
 
 /// Cells separated by one of these characters. A quoted cell may contain them. `merges`: several separators in a row
@@ -64,7 +80,7 @@ cell_list split_cells(const std::string& line, const char* separators, bool merg
     if (merges) at = std::min(line.find_first_not_of(separators, at), line.size());
     if (merges && at == line.size()) break;
     const std::size_t first = std::min(line.find_first_not_of(' ', at), line.size());
-    const std::size_t closed = first < line.size() && line[first] == '"' ? line.find('"', first + 1) : first;
+    const std::size_t closed = first < line.size() && line[first] == '"' ? find_closing_quote(line, first) : first;
     const std::size_t end = std::min(line.find_first_of(separators, closed), line.size());
     cells.push_back(without_quotes(line.substr(at, end - at)));
     at = end + 1;
@@ -248,15 +264,6 @@ bool is_label_last(const std::vector<names_line>& lines) {
                      [&](const names_line& l) { return parse_label_last(l.text, short_names).has_value(); });
 }
 
-/// A name as a table's column can hold it: tabs and other control characters are blanks, at its ends there are none.
-std::string as_part_of_a_line(std::string name) {
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  name.erase(name.find_last_not_of(' ') + 1);
-  name.erase(0, name.find_first_not_of(' '));
-  return name;
-}
-
 /// The names of a table, each with the number of its line.
 class names_table {
  public:
@@ -287,6 +294,14 @@ class names_table {
     return list;
   }
 
+  /// Of all lines, also those of one label.
+  std::vector<std::string> all_names() const {
+    std::vector<std::string> list;
+    for (const auto& [label, names] : names_)
+      for (const auto& [line, name] : names) list.push_back(name);
+    return list;
+  }
+
   /// Null if the table has none. Throws failure (bad_data) if it has several.
   const std::string* find(std::int32_t label) const {
     const auto first = names_.find(label);
@@ -305,7 +320,7 @@ class names_table {
   std::string where(const names_line& line) const { return fmt::format("{}: line {}", printable(path_), line.number); }
 
   void add(const names_line& line, std::optional<named_label> found) {
-    if (found) found->name = as_part_of_a_line(found->name);
+    if (found) found->name = text_of_cell(plain_name(found->name));
     if (!found || found->name.empty())
       refuse_data(fmt::format("{}: found \"{}\", expected a label and a name, e.g. 17 Rolandic_Oper_L", where(line),
                               printable(line.text.substr(0, longest_quote))));
@@ -368,6 +383,8 @@ void keep_named_regions(const std::string& table, const std::vector<std::int32_t
   image.values = std::move(all);
   image.voxel_count = std::move(counts);
 }
+
+std::vector<std::string> list_region_names(const std::string& path) { return names_table(path).all_names(); }
 
 std::vector<std::string> read_region_names(const std::string& path, const std::vector<std::int32_t>& labels) {
   const names_table table(path);

@@ -18,9 +18,12 @@ namespace voxherd {
 /// - a name, or a short and a long name, and then the label (AAL);
 /// - a line with a name, then one with its key and a colour (Workbench).
 /// Lines that start with # are skipped. The name of a label without a line is its number, with a warning; so are names
-/// that several labels have. Throws failure (missing_input, bad_data): a line without number or name, two names for one
-/// of `labels`, none of `labels` in the file.
+/// that several labels have. Throws failure (missing_input, bad_data): a line without number or name or not in UTF-8,
+/// two names for one of `labels`, none of `labels` in the file.
 std::vector<std::string> read_region_names(const std::string& path, const std::vector<std::int32_t>& labels);
+
+/// All names of such a text, by increasing label. Throws failure (missing_input, bad_data).
+std::vector<std::string> list_region_names(const std::string& path);
 
 /// Adds the labels above 0 that a table of names has and the image lacks, with a warning: the matrices of all subjects
 /// have the same rows. Not if more than half of the table's labels are missing: then it lists all labels that an atlas

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "core/escape.hpp"
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "kernels/track/surfaces.hpp"
@@ -125,7 +126,7 @@ labelled_surface region_reader::read_labelled(const std::string& path, label_kin
     s.mesh.values = std::move(read.arrays.front().values);
     s.mesh.has_rounded_values = read.arrays.front().has_rounded_values;
     if (s.mesh.structure.empty()) s.mesh.structure = read.structure;
-    for (const surface_label& l : read.labels) s.names[l.key] = l.name;
+    for (const surface_label& l : read.labels) s.names[l.key] = plain_name(l.name);
   }
   const std::int32_t largest = s.mesh.has_rounded_values ? largest_float_label : largest_label;
   const auto is_zero = [](double v) { return v == 0; };

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "core/escape.hpp"
+
 namespace voxherd::report {
 
 namespace {
@@ -52,13 +54,14 @@ class drawing {
       add("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:.5g}</text>\n", x(v), y.from + 17, v);
     });
     add("<path class=\"axis\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", left, y.from, width - right);
-    add("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", width - right, height - 8, escaped(x_label));
-    add("<text x=\"4\" y=\"14\">{}</text>\n", escaped(y_label));
+    add("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", width - right, height - 8,
+        html_text(x_label));
+    add("<text x=\"4\" y=\"14\">{}</text>\n", html_text(y_label));
   }
 
   std::string finish(const std::string& description) const {
     return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n", width, height,
-                       escaped(description), marks_);
+                       html_text(description), marks_);
   }
 
   const scale x, y;
@@ -115,7 +118,7 @@ std::string key_markup(const line_chart& chart) {
     html += fmt::format(
         "<li><svg class=\"k{}\" viewBox=\"0 0 28 8\" aria-hidden=\"true\">{}</svg> {}</li>", i,
         dots ? "<circle class=\"fill\" cx=\"14\" cy=\"4\" r=\"3\"/>" : "<path class=\"draw\" d=\"M0 4H28\"/>",
-        escaped(chart.lines[i].name));
+        html_text(chart.lines[i].name));
   }
   return html + "</ul>\n";
 }
@@ -158,11 +161,11 @@ std::string draw_bars(const std::vector<bar>& bars, const std::string& descripti
     fmt::format_to(std::back_inserter(marks),
                    "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text><rect class=\"fill\" x=\"{:.1f}\" "
                    "y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-                   names - 8, y + 15, escaped(bars[i].name), names, y + 4, std::max(1.0, room * length), row - 8,
+                   names - 8, y + 15, html_text(bars[i].name), names, y + 4, std::max(1.0, room * length), row - 8,
                    names + room * length + 6, y + 15, number_text(bars[i].value));
   }
   return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n", width,
-                     row * static_cast<double>(std::max<std::size_t>(1, bars.size())), escaped(description), marks);
+                     row * static_cast<double>(std::max<std::size_t>(1, bars.size())), html_text(description), marks);
 }
 
 table line_table(const line_chart& chart) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "core/escape.hpp"
 #include "core/text.hpp"
 #include "kernels/portable/voxel_status.hpp"
 #include "src/scan/gradients.hpp"
@@ -71,7 +72,7 @@ std::string draw_hemisphere(const std::vector<direction>& directions, const std:
   }
   return fmt::format(
       "<svg viewBox=\"0 0 220 220\" style=\"max-width:18rem\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
-      escaped(description), marks);
+      html_text(description), marks);
 }
 
 /// Directions that are nearly the same axis as one before them.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/json_text.hpp"
 #include "kernels/portable/voxel_status.hpp"
 #include "src/show/status_counts.hpp"
 
@@ -125,7 +126,7 @@ std::string explain(const std::string& name, const std::string& meaning, const s
 std::string configured(const result_reader& r, const std::string& option, const std::string& standard) {
   const auto& all = r.configuration();
   if (!all.is_object() || !all.contains(option)) return standard;
-  return all.at(option).is_string() ? all.at(option).get<std::string>() : all.at(option).dump();
+  return all.at(option).is_string() ? all.at(option).get<std::string>() : dump_json(all.at(option));
 }
 
 std::vector<std::pair<output_spec, distribution>> describe_outputs(const draft& d) {

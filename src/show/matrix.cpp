@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/escape.hpp"
 #include "src/show/chart.hpp"
 #include "src/show/pictures.hpp"
 
@@ -164,7 +165,7 @@ std::string draw_named(const square& m, const std::vector<std::string>& names, c
     fmt::format_to(std::back_inserter(marks),
                    "<text x=\"{0}\" y=\"{1}\" text-anchor=\"end\">{2}</text><text transform=\"translate({3},{0}) "
                    "rotate(-90)\">{2}</text>\n",
-                   room - 6, middle + 4, escaped(names[i]), middle + 4);
+                   room - 6, middle + 4, html_text(names[i]), middle + 4);
   }
   // Many names are legible only if the picture scrolls on small screens.
   return fmt::format(
@@ -173,7 +174,7 @@ std::string draw_named(const square& m, const std::vector<std::string>& names, c
       "aria-label=\"{1}\">\n{2}<image x=\"{3}\" y=\"{3}\" "
       "width=\"{4}\" height=\"{4}\" style=\"image-rendering:pixelated\" "
       "href=\"data:image/png;base64,{5}\"/></svg></div>\n",
-      room + side, escaped(description), marks, room, side, picture, 1.3 * (room + side), 0.75 * (room + side));
+      room + side, html_text(description), marks, room, side, picture, 1.3 * (room + side), 0.75 * (room + side));
 }
 
 table all_pairs(const square& m, const std::vector<std::string>& names) {

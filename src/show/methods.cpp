@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "core/command.hpp"
+#include "core/json_text.hpp"
 #include "core/program_build.hpp"
 #include "core/text.hpp"
 #include "src/export/bids.hpp"
@@ -44,7 +45,7 @@ std::string value_text(const json& value) {
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_array()) return list_text(value);
   if (value.is_number_float()) return fmt::format("{}", value.get<double>());
-  if (!value.is_object()) return value.dump();
+  if (!value.is_object()) return dump_json(value);
   std::string text;
   for (const auto& [name, one] : value.items())
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value_text(one));

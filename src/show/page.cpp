@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/escape.hpp"
+#include "core/json_text.hpp"
 #include "src/io/input_file.hpp"
 
 namespace voxherd::report {
@@ -21,10 +23,11 @@ constexpr auto policy =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 std::string figure_markup(const figure& f) {
-  std::string html = fmt::format("<figure{}>\n<h3>{}</h3>\n{}\n<figcaption>{}</figcaption>\n",
-                                 f.wide ? " class=\"wide\"" : "", escaped(f.title), f.markup, escaped(f.explanation));
+  std::string html =
+      fmt::format("<figure{}>\n<h3>{}</h3>\n{}\n<figcaption>{}</figcaption>\n", f.wide ? " class=\"wide\"" : "",
+                  html_text(f.title), f.markup, html_text(f.explanation));
   if (!f.tables.empty()) {
-    html += fmt::format("<details><summary>Numbers of “{}”</summary>\n", escaped(f.title));
+    html += fmt::format("<details><summary>Numbers of “{}”</summary>\n", html_text(f.title));
     for (const table& t : f.tables) html += table_markup(t);
     html += "</details>\n";
   }
@@ -33,8 +36,8 @@ std::string figure_markup(const figure& f) {
 
 std::string section_markup(const section& s, std::size_t number) {
   std::string html = fmt::format("<section id=\"s{0}\" aria-labelledby=\"h{0}\">\n<h2 id=\"h{0}\">{1}</h2>\n", number,
-                                 escaped(s.title));
-  for (const std::string& text : s.paragraphs) html += fmt::format("<p>{}</p>\n", escaped(text));
+                                 html_text(s.title));
+  for (const std::string& text : s.paragraphs) html += fmt::format("<p>{}</p>\n", html_text(text));
   if (!s.figures.empty()) html += "<div class=\"figures\">\n";
   for (const figure& f : s.figures) html += figure_markup(f);
   if (!s.figures.empty()) html += "</div>\n";
@@ -48,9 +51,9 @@ std::string warning_markup(const std::vector<std::string>& warnings, const std::
                   warnings.empty() ? "calm" : "warnings");
   if (warnings.empty()) html += "<p>No warnings.</p>\n";
   if (!warnings.empty()) html += "<ul>\n";
-  for (const std::string& text : warnings) html += fmt::format("<li>{}</li>\n", escaped(text));
+  for (const std::string& text : warnings) html += fmt::format("<li>{}</li>\n", html_text(text));
   if (!warnings.empty()) html += "</ul>\n";
-  for (const std::string& text : notes) html += fmt::format("<p>{}</p>\n", escaped(text));
+  for (const std::string& text : notes) html += fmt::format("<p>{}</p>\n", html_text(text));
   return html + "</section>\n";
 }
 
@@ -58,10 +61,10 @@ std::string methods_markup(const page& p) {
   std::string html = fmt::format(
       "<section id=\"methods\" aria-labelledby=\"hm\">\n<h2 id=\"hm\">Methods</h2>\n<p>This paragraph may be used in a "
       "paper as it is.</p>\n<blockquote><p>{}</p></blockquote>\n<h3>References</h3>\n<ol>\n",
-      escaped(p.methods));
+      html_text(p.methods));
   for (const reference& r : p.references) {
-    const std::string link = escaped("https://doi.org/" + r.doi);
-    html += fmt::format("<li>{}", escaped(r.text));
+    const std::string link = html_text("https://doi.org/" + r.doi);
+    html += fmt::format("<li>{}", html_text(r.text));
     if (!r.doi.empty()) html += fmt::format(" <a href=\"{0}\" rel=\"noreferrer\">{0}</a>", link);
     html += "</li>\n";
   }
@@ -71,8 +74,8 @@ std::string methods_markup(const page& p) {
 std::string contents_markup(const page& p) {
   std::string html = "<nav aria-label=\"Contents\"><ul>\n";
   for (std::size_t i = 0; i < p.sections.size(); ++i)
-    html += fmt::format("<li><a href=\"#s{}\">{}</a></li>\n", i, escaped(p.sections[i].title));
-  html += fmt::format("<li><a href=\"#run\">{}</a></li>\n", escaped(p.facts_title));
+    html += fmt::format("<li><a href=\"#s{}\">{}</a></li>\n", i, html_text(p.sections[i].title));
+  html += fmt::format("<li><a href=\"#run\">{}</a></li>\n", html_text(p.facts_title));
   if (!p.methods.empty()) html += "<li><a href=\"#methods\">Methods</a></li>\n";
   return html + "</ul></nav>\n";
 }
@@ -80,52 +83,25 @@ std::string contents_markup(const page& p) {
 /// JSON inside a script element: no `<` may begin a tag there.
 std::string embedded_json(const nlohmann::json& numbers) {
   std::string safe;
-  for (const char c : json_text(numbers, -1)) safe += c == '<' ? "\\u003c" : std::string(1, c);
+  for (const char c : dump_json(numbers)) safe += c == '<' ? "\\u003c" : std::string(1, c);
   return fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", safe);
 }
 
-}  // namespace
-
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : valid_utf8(text)) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '<') {
-      safe += "&lt;";
-    } else if (c == '>') {
-      safe += "&gt;";
-    } else if (c == '&') {
-      safe += "&amp;";
-    } else if (c == '"') {
-      safe += "&quot;";
-    } else if (c == '\'') {
-      safe += "&#39;";
-    } else if ((code < 32 && c != '\n' && c != '\t') || code == 127) {
-      safe += "\uFFFD";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
-
-namespace {
-
 /// A text; the words of a command line are not broken at their hyphens.
 std::string cell_markup(const std::string& text) {
-  if (text.find(" --") == std::string::npos) return escaped(text);
+  if (text.find(" --") == std::string::npos) return html_text(text);
   std::string html;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
-    html +=
-        fmt::format("{}<span class=\"word\">{}</span>", begin > 0 ? " " : "", escaped(text.substr(begin, end - begin)));
+    html += fmt::format("{}<span class=\"word\">{}</span>", begin > 0 ? " " : "",
+                        html_text(text.substr(begin, end - begin)));
     begin = end + 1;
   }
   return html;
 }
 
 std::string linked(const std::string& text, const std::string& link) {
-  return link.empty() ? escaped(text) : fmt::format("<a href=\"{}\">{}</a>", escaped(link), escaped(text));
+  return link.empty() ? html_text(text) : fmt::format("<a href=\"{}\">{}</a>", html_text(link), html_text(text));
 }
 
 }  // namespace
@@ -134,9 +110,9 @@ std::string table_markup(const table& t) {
   // A wide table scrolls by itself; with a tab stop it does so by keyboard too.
   std::string html = fmt::format(
       "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\"><table><caption>{0}</caption>\n",
-      escaped(t.caption));
+      html_text(t.caption));
   if (!t.header.empty()) html += "<thead><tr>";
-  for (const std::string& name : t.header) html += fmt::format("<th scope=\"col\">{}</th>", escaped(name));
+  for (const std::string& name : t.header) html += fmt::format("<th scope=\"col\">{}</th>", html_text(name));
   if (!t.header.empty()) html += "</tr></thead>\n";
   html += "<tbody>\n";
   for (std::size_t number = 0; number < t.rows.size(); ++number) {
@@ -157,21 +133,17 @@ std::string json_path(const std::string& page_path) {
   return page_path.substr(0, length) + ".json";
 }
 
-std::string json_text(const nlohmann::json& numbers, int indent) {
-  return numbers.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 std::string write_page(const page& p) {
   std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{}\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n"
       "<header>\n<h1>{}</h1>\n<p>{}</p>\n</header>\n",
-      policy, escaped(p.title), style_sheet, escaped(p.title), escaped(p.lead));
+      generator_mark, policy, html_text(p.title), style_sheet, html_text(p.title), html_text(p.lead));
   html += "<main>\n" + warning_markup(p.warnings, p.notes) + contents_markup(p);
   std::string facts = fmt::format("<section aria-labelledby=\"run\">\n<h2 id=\"run\">{}</h2>\n{}</section>\n",
-                                  escaped(p.facts_title), table_markup(p.facts));
+                                  html_text(p.facts_title), table_markup(p.facts));
   for (std::size_t i = 0; i < p.sections.size(); ++i) {
     if (p.sections[i].title == records_title) html += std::exchange(facts, "");
     html += section_markup(p.sections[i], i);

@@ -6,9 +6,6 @@
 
 namespace voxherd::report {
 
-/// A text for HTML, also inside quotes: markup is escaped, invalid UTF-8 and control characters are replaced.
-std::string escaped(const std::string& text);
-
 /// A table of texts. The first column names the rows; `links`, if any, are of these names, "" for none.
 struct table {
   std::string caption;
@@ -57,14 +54,12 @@ struct page {
 
 std::string table_markup(const table& t);
 
-/// One HTML file that loads nothing and runs no script.
+/// One HTML file that loads nothing and runs no script. It says near its beginning who made it.
 std::string write_page(const page& p);
+inline constexpr const char* generator_mark = "<meta name=\"generator\" content=\"voxherd\">";
 
 /// The file with a page's numbers: page.json of page.html.
 std::string json_path(const std::string& page_path);
-
-/// The numbers as JSON text, also of texts that are not valid UTF-8.
-std::string json_text(const nlohmann::json& numbers, int indent);
 
 /// The style sheet of every page: light and dark, on paper, and from a width of 320 pixels.
 extern const char* const style_sheet;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/failure.hpp"
+#include "core/json_text.hpp"
 #include "kernels/portable/voxel_status.hpp"
 
 namespace voxherd::view {
@@ -26,9 +27,7 @@ bool is_finished(const result_reader& r, std::uint64_t item) {
 
 }  // namespace
 
-std::string json_for_page(const nlohmann::json& j) {
-  return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string json_for_page(const nlohmann::json& j) { return dump_json(j); }
 
 std::string begin_block(const nlohmann::json& head) {
   std::string text = json_for_page(head);

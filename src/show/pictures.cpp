@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/escape.hpp"
 #include "core/text.hpp"
 #include "src/show/chart.hpp"
 
@@ -52,7 +53,7 @@ bool is_map(const draft& d, const std::string& name, std::size_t width) {
 }
 
 std::string legend(const draft& d) {
-  return fmt::format("<p class=\"legend\">{}{}.</p>\n", escaped(describe(d.slices, d.view)),
+  return fmt::format("<p class=\"legend\">{}{}.</p>\n", html_text(describe(d.slices, d.view)),
                      d.anatomy.empty() ? "" : "; around them the mean of the series");
 }
 
@@ -91,7 +92,7 @@ std::string colour_bar(colour_map map, double first, double last, const std::str
   const std::string end = unit.empty() || unit == "1" ? number_text(last) : number_text(last) + " " + unit_text(unit);
   return fmt::format(
       "<div class=\"bar\"><span>{}</span><img alt=\"\" src=\"data:image/png;base64,{}\"><span>{}</span></div>\n",
-      number_text(first), base64(encode_png(bar)), escaped(end));
+      number_text(first), base64(encode_png(bar)), html_text(end));
 }
 
 namespace {
@@ -136,7 +137,7 @@ std::string image_markup(const rgb_image& image, const std::string& description,
   return fmt::format(
       "<div class=\"picture\" style=\"max-width:{:.0f}px\"><img{} alt=\"{}\" width=\"{}\" height=\"{}\" "
       "style=\"aspect-ratio:{:.4f}\" src=\"data:image/png;base64,{}\">\n{}</div>\n",
-      max_width, smooth ? " class=\"smooth\"" : "", escaped(description), image.width, image.height, form,
+      max_width, smooth ? " class=\"smooth\"" : "", html_text(description), image.width, image.height, form,
       base64(encode_png(image)), marks);
 }
 
@@ -221,7 +222,7 @@ void add_codes(draft& d, const std::string& name, const std::vector<std::pair<in
   for (std::size_t i = 0; i < meanings.size(); ++i) {
     if (counts[i] == 0) continue;
     key += fmt::format("<li><i style=\"background:{}\"></i>{}: {}</li>", css_colour(code_colour(i)), meanings[i].first,
-                       escaped(meanings[i].second));
+                       html_text(meanings[i].second));
     numbers.rows.push_back({std::to_string(meanings[i].first), meanings[i].second, std::to_string(counts[i])});
   }
   const std::string text = fmt::format("{} in {}.", name, describe(d.slices, d.view));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/escape.hpp"
 #include "src/show/pictures.hpp"
 
 namespace voxherd::report {
@@ -100,7 +101,7 @@ void add_sticks(draft& d, const std::string& background, double brightest,
   d.out.sections.back().figures.push_back(
       {"Sticks, coloured by direction",
        image_markup(drawing.image, text, form, true, false, mosaic_marks(slice, d.view)) +
-           fmt::format("<p class=\"legend\">{}.</p>\n", escaped(describe(slice, d.view))),
+           fmt::format("<p class=\"legend\">{}.</p>\n", html_text(describe(slice, d.view))),
        fmt::format(
            "{} Red: left to right; green: front to back; blue: up and down; a stick is short where the fibre is "
            "steep to the slice; grey: {}.",

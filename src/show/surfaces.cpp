@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/escape.hpp"
 #include "core/text.hpp"
 #include "src/show/chart.hpp"
 #include "src/show/mesh_drawing.hpp"
@@ -66,7 +67,7 @@ std::string draw_surface(const mapped_surface& shown, const colour_range& range,
         "<div style=\"width:100%\">{}<p class=\"legend\">{}: {}</p></div>\n",
         image_markup(p.image, fmt::format("{} on {} seen {}.", shown.map.name, shown.surface.name, side.name), 1, true,
                      true, letter_marks(side, view)),
-        escaped(shown.surface.name), side.name);
+        html_text(shown.surface.name), side.name);
     numbers.push_back({{"surface", shown.surface.name},
                        {"seen", side.name},
                        {"across", fmt::format("{}{}", side.sign < 0 ? "-" : "", axes[side.across])},

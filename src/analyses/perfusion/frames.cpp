@@ -138,7 +138,7 @@ std::vector<double> repeated_times(const nlohmann::json& spacing, std::size_t fr
     refuse_data(
         fmt::format("{}: RepetitionTime is {}, expected at least {} s from one volume to the next; a repetition "
                     "time of excitations is RepetitionTimeExcitation; add VolumeTiming, the times of the frames",
-                    name, spacing.dump(), min_spacing_s));
+                    name, dump_json(spacing), min_spacing_s));
   std::vector<double> times;
   for (std::size_t i = 0; i < frames; ++i) times.push_back(spacing.get<double>() * static_cast<double>(i));
   return times;

@@ -126,7 +126,7 @@ std::string value_text(const std::string& path, const std::string& entity, const
   if (value.is_number_integer()) return std::to_string(value.get<long long>());
   if (!value.is_string())
     refuse(path, fmt::format("the value of {} is {}; expected a label, a number, null or a list of them", entity,
-                             value.dump()));
+                             dump_json(value)));
   return value.get<std::string>();
 }
 
@@ -163,7 +163,8 @@ bids_filter::bids_filter(const std::string& path, const std::string& text) {
   const nlohmann::json all = parse_json(text, "--bids-filter-file " + path);
   if (!all.is_object()) refuse(path, "is not a JSON object, such as {\"dwi\": {\"acquisition\": \"b2000\"}}");
   for (const auto& [kind, object] : all.items()) {
-    if (!object.is_object()) refuse(path, fmt::format("{} is {}; expected an object of entities", kind, object.dump()));
+    if (!object.is_object())
+      refuse(path, fmt::format("{} is {}; expected an object of entities", kind, dump_json(object)));
     filters_[kind] = read_filter(path, object);
   }
 }

@@ -7,11 +7,10 @@
 #include <cctype>
 #include <filesystem>
 #include <set>
-#include <sstream>
 
 #include "core/failure.hpp"
 #include "src/export/bids.hpp"
-#include "src/io/text_file.hpp"
+#include "src/scan/region_names.hpp"
 
 namespace voxherd {
 
@@ -52,35 +51,9 @@ std::vector<std::string> labels_of(const bids_name& name) {
   return labels;
 }
 
-std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> cells;
-  std::istringstream text(line);
-  for (std::string cell; std::getline(text, cell, '\t');) {
-    while (!cell.empty() && std::isspace(static_cast<unsigned char>(cell.back()))) cell.pop_back();
-    cells.push_back(cell);
-  }
-  return cells;
-}
-
-/// The column `name` of a table of regions, else `label`, else the second one.
-std::vector<std::string> read_names(const std::string& table) {
-  std::istringstream text(read_text_file(table));
-  std::string line;
-  std::getline(text, line);
-  const std::vector<std::string> header = split(line);
-  const auto column = [&](const char* name) { return std::find(header.begin(), header.end(), name); };
-  auto found = column("name");
-  if (found == header.end()) found = column("label");
-  const std::size_t at = found == header.end() ? 1 : static_cast<std::size_t>(found - header.begin());
-  std::vector<std::string> names;
-  while (std::getline(text, line))
-    if (const std::vector<std::string> cells = split(line); at < cells.size()) names.push_back(cells[at]);
-  return names;
-}
-
 bool has_tissues(const std::string& table) {
   try {
-    return are_tissues(read_names(table));
+    return are_tissues(list_region_names(table));
   } catch (const failure&) {
     return false;  // the analysis reports the table
   }

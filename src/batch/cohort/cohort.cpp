@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "core/command.hpp"
+#include "core/json_text.hpp"
 #include "core/text.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/named_output.hpp"
@@ -95,7 +96,7 @@ std::vector<subject_status> gather_statuses(const session& s, const std::vector<
   for (std::size_t i = static_cast<std::size_t>(s.rank()); i < subjects.size(); i += static_cast<std::size_t>(s.size()))
     own.push_back(as_json(checked_status(subjects[i], more)));
   nlohmann::json gathered = nlohmann::json::array();
-  for (const std::string& text : s.gather(own.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)))
+  for (const std::string& text : s.gather(dump_json(own)))
     for (const auto& j : nlohmann::json::parse(text)) gathered.push_back(j);
   s.broadcast(gathered);
   std::vector<subject_status> all;
@@ -171,7 +172,7 @@ void write_cohort_page(const cohort_request& request, const std::vector<subject_
   const cohort_outputs outputs(request);
   const report::page page = report::make_cohort_page(request.manifest, all, request.page);
   write_output(outputs.page, report::write_page(page));
-  write_output(outputs.numbers, report::json_text(page.numbers, 1) + "\n");
+  write_output(outputs.numbers, dump_json(page.numbers, 1) + "\n");
   spdlog::info("{} written, with its numbers in {}", outputs.page.path, outputs.numbers.path);
 }
 
@@ -184,7 +185,7 @@ void print_cohort(const cohort_request& request, const std::vector<subject_statu
     fmt::print("{}", cohort_text(script_words(request), all));
   }
   if (json.empty()) return;
-  const std::string text = cohort_json(manifest, all).dump(2) + '\n';
+  const std::string text = dump_json(cohort_json(manifest, all), 2) + '\n';
   if (json == "-") {
     fmt::print("{}", text);
   } else {

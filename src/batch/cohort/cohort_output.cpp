@@ -125,7 +125,7 @@ std::string cohort_text(const std::string& script_words, const std::vector<subje
     std::string line = fmt::format("{:>5}  {:<{}}  {:<11}  {}{:>5}  {}{}", s.task, s.name, width, state_name(s.state),
                                    cost_cells(s.spent, spent), percent(s.done), code, s.detail);
     line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
+    text += one_line(line) + '\n';
   }
   text += counts_text(all);
   text += fmt::format("so far {}{}\n", cost_text(spent), rate_text(all));

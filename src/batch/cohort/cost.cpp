@@ -105,7 +105,7 @@ std::optional<cost> read_cost_record(const std::string& out) {
 void write_cost_record(const std::string& out, const cost& spent) {
   try {
     write_output({"the cost of a subject:", cost_path(out), true, file_name::implied},
-                 nlohmann::json(spent).dump(2) + '\n');
+                 dump_json(nlohmann::json(spent), 2) + '\n');
   } catch (const std::exception& e) {
     spdlog::warn("{}", e.what());
   }

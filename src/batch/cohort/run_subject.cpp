@@ -33,8 +33,7 @@ void write_note(const std::string& out, const task_note& note) {
                          {"begun_at", note.begun_at}, {"host", note.host},
                          {"ranks", note.ranks},       {"job", note.job}};
   // A message may quote any bytes of a file.
-  write_output({"the note of a subject:", note_path(out), true, file_name::implied},
-               j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
+  write_output({"the note of a subject:", note_path(out), true, file_name::implied}, dump_json(j, 2) + '\n');
 }
 
 std::optional<task_note> read_note(const std::string& out) {

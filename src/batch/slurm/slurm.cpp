@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/device.hpp"
+#include "core/escape.hpp"
 #include "core/text.hpp"
 #include "mpi/result/named_output.hpp"
 #include "mpi/run/progress.hpp"
@@ -244,7 +245,7 @@ std::string job_script(const slurm_job& job, const std::vector<std::string>& com
   std::string text = fmt::format("#!/usr/bin/env bash\n# {} on {} node{}, printed by voxherd {}: sbatch THIS_FILE\n",
                                  job.what->name, job.nodes, job.nodes == 1 ? "" : "s", version);
   text += head(job, f.srun) + '\n';
-  for (const std::string& line : comments) text += fmt::format("# {}\n", line);
+  for (const std::string& line : comments) text += shell_comment(line) + "\n";
   text += "\nset -u\n";
   // Since Slurm 22.05 srun does not inherit --cpus-per-task from the batch job.
   if (srun && f.before.find("SRUN_CPUS_PER_TASK") == std::string::npos)
@@ -288,7 +289,7 @@ exit_status run_slurm(session& s, const slurm_request& request) {
       return;
     }
     write_output(script, text);
-    for (const std::string& line : lines) fmt::print(stderr, "{}\n", line);
+    for (const std::string& line : lines) fmt::print(stderr, "{}\n", one_line(line));
   });
   return exit_status::complete;
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "core/escape.hpp"
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "src/io/cifti/cifti.hpp"
@@ -72,7 +73,7 @@ std::string axis_content(const parcel_list& list) {
   std::map<std::string, std::uint64_t> surfaces;
   std::string parcels;
   for (const brain_parcel& parcel : list.parcels) {
-    parcels += fmt::format("<Parcel Name=\"{}\">", xml_escaped(parcel.name));
+    parcels += fmt::format("<Parcel Name=\"{}\">", xml_text(parcel.name));
     std::string voxels;
     for (const brain_part& part : parcel.parts) {
       if (part.is_surface()) {
@@ -96,7 +97,7 @@ std::string axis_content(const parcel_list& list) {
 std::string axis_content(const named_maps& maps) {
   std::string text;
   for (const std::string& name : maps.names)
-    text += fmt::format("<NamedMap><MapName>{}</MapName></NamedMap>\n", xml_escaped(name));
+    text += fmt::format("<NamedMap><MapName>{}</MapName></NamedMap>\n", xml_text(name));
   return text;
 }
 

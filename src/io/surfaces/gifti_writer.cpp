@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/escape.hpp"
 #include "src/io/output_file.hpp"
 #include "src/io/surfaces/gifti_file.hpp"
 #include "src/io/xml_parser.hpp"
@@ -25,7 +26,7 @@ gifti_array make_array(const char* intent, element_type type, std::uint64_t colu
 std::string notes_text(const std::map<std::string, std::string>& notes) {
   std::string text = "<MetaData>";
   for (const auto& [name, value] : notes)
-    text += fmt::format("<MD><Name>{}</Name><Value>{}</Value></MD>", xml_escaped(name), xml_escaped(value));
+    text += fmt::format("<MD><Name>{}</Name><Value>{}</Value></MD>", xml_text(name), xml_text(value));
   return text + "</MetaData>\n";
 }
 
@@ -67,7 +68,7 @@ void write_gifti(const std::string& path, const gifti_file& gifti) {
     text += fmt::format(
         "<Label Key=\"{}\" Red=\"1\" Green=\"1\" Blue=\"1\" "
         "Alpha=\"1\">{}</Label>",
-        label.key, xml_escaped(label.name));
+        label.key, xml_text(label.name));
   text += "</LabelTable>\n";
   file.write(text.data(), text.size());
   for (const gifti_array& array : gifti.arrays) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/escape.hpp"
 #include "core/failure.hpp"
 #include "src/io/output_file.hpp"
 #include "src/io/tracts/tracts.hpp"
@@ -19,11 +20,7 @@ static_assert(std::endian::native == std::endian::little, "files of paths are wr
 /// The history in MRtrix's form: one line per command, with its version.
 std::string history_lines(const fibre_source& source) {
   std::string text;
-  for (std::string command : source.history()) {
-    std::replace_if(
-        command.begin(), command.end(), [](unsigned char letter) { return letter < ' '; }, ' ');
-    text += fmt::format("command_history: {}\n", command);
-  }
+  for (const std::string& command : source.history()) text += fmt::format("command_history: {}\n", plain_name(command));
   return text;
 }
 

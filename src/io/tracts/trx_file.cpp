@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/failure.hpp"
+#include "core/json_text.hpp"
 #include "src/io/output_file.hpp"
 #include "src/io/tracts/tracts.hpp"
 
@@ -175,7 +176,7 @@ std::string make_trx_header(const fibre_source& source) {
                                       {"DIMENSIONS", grid.size},
                                       {"NB_STREAMLINES", source.fibres()},
                                       {"NB_VERTICES", source.points()}};
-  return header.dump();
+  return dump_json(header);
 }
 
 /// FOLDER/NAME.TYPE, or FOLDER/NAME.WIDTH.TYPE if a row has several numbers.

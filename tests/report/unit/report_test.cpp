@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/escape.hpp"
 #include "src/show/chart.hpp"
 #include "src/show/colours.hpp"
 #include "src/show/distribution.hpp"
@@ -78,9 +79,9 @@ TEST(ReportBase64, IsThatOfRfc4648) {
 }
 
 TEST(ReportPage, TextsAreEscapedAlsoInsideQuotes) {
-  EXPECT_EQ(escaped("<a href='x'>\"&amp;"), "&lt;a href=&#39;x&#39;&gt;&quot;&amp;amp;");
-  EXPECT_EQ(escaped("a\x01\x7f\n"), "a\uFFFD\uFFFD\n");
-  EXPECT_EQ(escaped("\xff"), "\uFFFD");
+  EXPECT_EQ(html_text("<a href='x'>\"&amp;"), "&lt;a href=&#39;x&#39;&gt;&quot;&amp;amp;");
+  EXPECT_EQ(html_text("a\x01\x7f\n"), "a\uFFFD\uFFFD\n");
+  EXPECT_EQ(html_text("\xff"), "\uFFFD");
 }
 
 TEST(ReportPage, NoTextOfATablesOrJsonBecomesMarkup) {

@@ -131,5 +131,31 @@ TEST_F(RegionNames, TwiceForOneLabelAreRefusedWithBothLinesIfTheyDiffer) {
   EXPECT_NE(message.find("line 3: label 1 already has a name, A in line 1, not C"), std::string::npos) << message;
 }
 
+TEST_F(RegionNames, OfExportedTablesAreAsTheyWere) {
+  EXPECT_EQ(
+      read("index\tlabel\tname\n1\t7\t'=cmd|x\n2\t8\t'-dash\n3\t9\t-1.5\n4\t10\t\"\"\"x\"\" y\"\n", {7, 8, 9, 10}),
+      (name_list{"=cmd|x", "-dash", "-1.5", "\"x\" y"}));
+  EXPECT_EQ(read("7,\"say \"\"a,b\"\"\"\n8,'quoted'\n", {7, 8}), (name_list{"say \"a,b\"", "'quoted'"}));
+}
+
+TEST_F(RegionNames, AreUtf8) {
+  EXPECT_EQ(read("7 Gyrus pr\xc3\xa9"
+                 "central\n",
+                 {7}),
+            (name_list{"Gyrus pr\xc3\xa9"
+                       "central"}));
+  EXPECT_NE(refusal("6 A\n7 Gyrus pr\xe9"
+                    "central\n",
+                    {7})
+                .find("names: line 2: \"7 Gyrus pr\\xe9"
+                      "central\" is not in UTF-8, expected"),
+            std::string::npos);
+}
+
+TEST_F(RegionNames, AreListedWithoutLabels) {
+  testing::write_file(folder_ / "names", "index\tname\n2\tWM\n1\tGM\n2\tCSF\n");
+  EXPECT_EQ(list_region_names(folder_ / "names"), (name_list{"GM", "WM", "CSF"}));
+}
+
 }  // namespace
 }  // namespace voxherd
