@@ -15,7 +15,7 @@
 #include <optional>
 
 #include "core/failure.hpp"
-#include "mpi/result/file_names.hpp"
+#include "mpi/result/temporary_file.hpp"
 
 namespace voxherd {
 
@@ -65,53 +65,16 @@ target find_target(const named_output& output, const std::string& path) {
   return target::old_file;
 }
 
-/// A file with a name of its own in the folder of `path`, removed by the destructor.
-class temporary_file {
- public:
-  temporary_file(const named_output& output, const std::string& path) : output_(output) {
-    for (int attempt = 0; file_ < 0; ++attempt) {
-      name_ = fmt::format("{}.{}-{}.new", path, getpid(), attempt);
-      file_ = open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (file_ < 0 && errno != EEXIST) refuse_creation(path, errno);
-    }
+[[noreturn]] void refuse_creation(const named_output& output, const std::string& path, int error) {
+  const std::string given = fs::path(path).parent_path().string(), parent = given.empty() ? "." : given;
+  if (error == ENOENT && access(parent.c_str(), F_OK) != 0) {
+    refuse(exit_status::disk, output, fmt::format(": folder {} does not exist; create it first", parent));
   }
-  ~temporary_file() {
-    close_file();
-    if (!renamed_) unlink(name_.c_str());
+  if (error == ENOENT || error == EACCES || error == EPERM || error == EROFS) {
+    refuse(exit_status::disk, output, fmt::format(": cannot write into {}: {}", parent, std::strerror(error)));
   }
-  temporary_file(const temporary_file&) = delete;
-  temporary_file& operator=(const temporary_file&) = delete;
-
-  int descriptor() const { return file_; }
-  int close_file() {  ///< 0 or the error number; network file systems may report a full disk only here
-    if (file_ < 0) return 0;
-    const int error = close(file_) == 0 ? 0 : errno;
-    file_ = -1;
-    return error;
-  }
-  int rename_to(const std::string& path) {  ///< 0 or the error number
-    const int error = rename_file(name_, path, output_.overwrite ? existing_file::replaced : existing_file::kept);
-    renamed_ = error == 0;
-    return error;
-  }
-
- private:
-  [[noreturn]] void refuse_creation(const std::string& path, int error) const {
-    const std::string given = fs::path(path).parent_path().string(), parent = given.empty() ? "." : given;
-    if (error == ENOENT && access(parent.c_str(), F_OK) != 0) {
-      refuse(exit_status::disk, output_, fmt::format(": folder {} does not exist; create it first", parent));
-    }
-    if (error == ENOENT || error == EACCES || error == EPERM || error == EROFS) {
-      refuse(exit_status::disk, output_, fmt::format(": cannot write into {}: {}", parent, std::strerror(error)));
-    }
-    refuse(output_, error);
-  }
-
-  const named_output& output_;
-  std::string name_;
-  int file_ = -1;
-  bool renamed_ = false;
-};
+  refuse(output, error);
+}
 
 /// Returns 0 or the error number.
 int write_all(int file, std::string_view text) {
@@ -134,10 +97,11 @@ void write_stream(const named_output& output, int file, std::string_view text) {
 }
 
 void write_file(const named_output& output, const std::string& path, std::string_view text) {
-  temporary_file file(output, path);
+  temporary_file file(path);
+  if (file.error() != 0) refuse_creation(output, path, file.error());
   int error = write_all(file.descriptor(), text);
   if (error == 0) error = file.close_file();
-  if (error == 0) error = file.rename_to(path);
+  if (error == 0) error = file.rename(output.overwrite ? existing_file::replaced : existing_file::kept);
   if (error == EEXIST) {
     refuse(exit_status::disk, output, " was created by another program in the meantime and is not replaced");
   }
@@ -178,7 +142,8 @@ void check_output(const named_output& output, const std::vector<kept_file>& othe
   if (found == target::old_file && !output.overwrite) {
     refuse(exit_status::usage, output, " exists; --overwrite replaces it, or choose another name");
   }
-  const temporary_file trial(output, path);
+  const temporary_file trial(path);
+  if (trial.error() != 0) refuse_creation(output, path, trial.error());
 }
 
 void write_output(const named_output& output, std::string_view text) {

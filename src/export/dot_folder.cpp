@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <utility>
 
@@ -19,14 +18,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The path of a file in the folder. Throws failure (usage) if it exists and must not be overwritten.
+std::string new_path(const export_settings& settings, const std::string& name) {
+  std::string path = (fs::path(settings.out) / name).string();
+  refuse_existing(path, settings);
+  return path;
+}
+
 /// A text file of a folder, written in large pieces.
 class text_file {
  public:
   text_file(const export_settings& settings, const std::string& name)
-      : path_((fs::path(settings.out) / name).string()) {
-    refuse_existing(path_, settings);
-    file_.open(path_, std::ios::trunc);
-  }
+      : file_(new_path(settings, name), output_file::coding::plain) {}
   template <class... Values>
   void add(const char* form, const Values&... values) {
     fmt::format_to(std::back_inserter(text_), fmt::runtime(form), values...);
@@ -34,17 +37,16 @@ class text_file {
   }
   void close() {
     flush();
-    file_.close();
-    if (!file_) throw failure(exit_status::disk, fmt::format("{}: cannot be written", printable(path_)));
+    file_.finish();
   }
 
  private:
   void flush() {
-    file_.write(text_.data(), static_cast<std::streamsize>(text_.size()));
+    file_.write(text_.data(), text_.size());
     text_.clear();
   }
-  std::string path_, text_;
-  std::ofstream file_;
+  std::string text_;
+  output_file file_;
 };
 
 /// Null if the matrix has no such values.
@@ -159,10 +161,7 @@ void write_lookup(const export_settings& settings, const result_reader& result, 
     number[static_cast<std::size_t>(columns[i])] = static_cast<std::int32_t>(i + 1);
   const image_type type = settings.type.value_or(image_type());
   form.is_nifti2 = type.is_nifti2;
-  const std::string path =
-      (fs::path(settings.out) / fmt::format("lookup_tractspace_fdt_matrix2{}", type.ending())).string();
-  refuse_existing(path, settings);
-  write_nifti(path, form, number);
+  write_nifti(new_path(settings, fmt::format("lookup_tractspace_fdt_matrix2{}", type.ending())), form, number);
 }
 
 }  // namespace
@@ -213,9 +212,7 @@ std::uint64_t trajectory_code(std::uint64_t count, std::uint64_t fibre1, std::ui
 }
 
 void write_numbers(const export_settings& settings, const std::string& name, const std::vector<std::uint64_t>& all) {
-  const std::string path = (fs::path(settings.out) / name).string();
-  refuse_existing(path, settings);
-  output_file file(path, output_file::coding::plain);
+  output_file file(new_path(settings, name), output_file::coding::plain);
   file.write(all.data(), all.size() * sizeof(all[0]));
   file.finish();
 }

@@ -140,6 +140,11 @@ void refuse_existing(const export_plan& plan, const export_settings& settings, c
     const std::string path = settings.out + "/" + name;
     check_not_kept({"the exported file", path}, kept);
     refuse_existing(path, settings);
+    if (settings.may_replace == nullptr || settings.may_replace(path)) return;
+    if (settings.record != nullptr && settings.record->lists(name)) return;
+    throw failure(exit_status::usage, fmt::format("{} was made by another program and is not replaced; remove it, or "
+                                                  "choose another output folder",
+                                                  printable(path)));
   };
   for (const export_text& t : plan.marks) check(t.name);
   for (const export_image& image : plan.images) {
@@ -176,9 +181,7 @@ void write_text(const std::string& folder, const export_text& t) {
   }
   make_folder(fs::path(path).parent_path());
   try {
-    output_file file(path, output_file::coding::plain);
-    file.write(text.data(), text.size());
-    file.finish();
+    write_file(path, text);
   } catch (const failure&) {
     // Another job may have written the same shared text at this moment.
     if (!t.shared || !fs::exists(path) || read_text_file(path) != text) throw;
@@ -268,11 +271,11 @@ export_image map_image(const result_volumes& result, const std::string& map, con
 
 void refuse_existing(const std::string& path, const export_settings& settings) {
   if (settings.overwrite) return;
-  const std::string unfinished = path + ".part";
-  const bool is_started = fs::exists(fs::symlink_status(unfinished));
-  if (!is_started && !fs::exists(path)) return;
-  throw failure(exit_status::usage, fmt::format("{} exists; choose another path, or replace it with --overwrite",
-                                                printable(is_started ? unfinished : path)));
+  // Also a link that leads to nothing: it would be replaced.
+  std::error_code ignored;
+  if (!fs::exists(fs::symlink_status(path, ignored))) return;
+  throw failure(exit_status::usage,
+                fmt::format("{} exists; choose another path, or replace it with --overwrite", printable(path)));
 }
 
 void export_folder(const session& s, const export_settings& settings, const export_planner& planner) {

@@ -100,6 +100,8 @@ struct export_settings {
   /// With overwrite: files that it knows to be made from this result are kept, texts only if equal. Null for none; used
   /// on rank 0.
   export_record* record = nullptr;
+  /// With overwrite: whether an existing file may be replaced; null for all files.
+  bool (*may_replace)(const std::string& path) = nullptr;
   bool quiet = false;
   /// Of the images of a program of FSL, which replace images of the same names with another ending; none: .nii.gz
   std::optional<image_type> type = {};

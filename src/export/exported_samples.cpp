@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/failure.hpp"
+#include "core/json_text.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/noted_inputs.hpp"
 #include "src/io/output_file.hpp"
@@ -57,10 +58,7 @@ void write_exported_samples(const std::string& path, const std::string& result, 
   const json note{{"result", {{"path", result_place(result, folder)}, {"state", describe_state(result)}}},
                   {"files", files}};
   // A path in another encoding is not found again, and then the files are read.
-  const std::string text = note.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-  output_file file(path, output_file::coding::plain);
-  file.write(text.data(), text.size());
-  file.finish();
+  write_file(path, dump_json(note, 2) + "\n");
 }
 
 exported_samples find_exported_samples(const std::string& folder, const std::vector<std::string>& names) {

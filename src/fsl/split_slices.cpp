@@ -14,6 +14,7 @@
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/io/nifti/quaternion.hpp"
+#include "src/io/output_file.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
 
@@ -105,7 +106,7 @@ void refuse_other_order(const std::string& deviation, const nifti_header& data) 
 void copy_text(const std::string& subject, const std::string& name, const std::string& folder) {
   const std::string from = require_file(find_text(subject, name), subject, (name + " or " + name + ".txt").c_str());
   for (const std::string& to : {folder + "/" + name, subject + "/" + name})  // the next script reads SUBJECT/bvals
-    if (to != from) fs::copy_file(from, to, fs::copy_options::overwrite_existing);
+    if (to != from) copy_file(from, to);
 }
 
 /// nodif_brain: nodif inside the mask.
@@ -139,7 +140,7 @@ void prepare_slices(const split_slices_request& request) {
   fs::create_directories(folder);
   copy_text(subject, "bvals", folder);
   copy_text(subject, "bvecs", folder);
-  fs::copy_file(mask, fs::path(folder) / fs::path(mask).filename(), fs::copy_options::overwrite_existing);
+  copy_file(mask, (fs::path(folder) / fs::path(mask).filename()).string());
   if (const auto nodif = find_only_image(subject, "nodif")) write_brain(*nodif, mask, folder);
   const nifti_header series = read_nifti_header(data);
   split_image(data, series, subject, "data");

@@ -1,18 +1,16 @@
 #include "src/io/output_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include "core/failure.hpp"
+#include "mpi/result/temporary_file.hpp"
 #include "src/io/input_file.hpp"
 
 namespace voxherd {
@@ -26,15 +24,9 @@ constexpr int gzip_memory_level = 8;
 
 }  // namespace
 
-int create_temporary(const std::string& name, int access) {
-  ::unlink(name.c_str());
-  return ::open(name.c_str(), access | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-}
-
 struct output_file::state {
-  state(const std::string& p, coding c) : path(p), temporary(p + ".part"), buffer(buffer_bytes) {
-    descriptor = create_temporary(temporary, O_WRONLY);
-    if (descriptor < 0) refuse("cannot be created");
+  state(const std::string& p, coding c) : path(p), file(p), buffer(buffer_bytes) {
+    if (file.error() != 0) refuse("cannot be created", file.error());
     if (c == coding::plain) return;
     gzip = true;
     deflateInit2(&z, gzip_level, Z_DEFLATED, gzip_window_bits, gzip_memory_level, Z_DEFAULT_STRATEGY);
@@ -44,14 +36,11 @@ struct output_file::state {
 
   ~state() {
     if (gzip) deflateEnd(&z);
-    if (descriptor >= 0) ::close(descriptor);
-    if (!finished) ::unlink(temporary.c_str());
   }
   state(const state&) = delete;
   state& operator=(const state&) = delete;
 
-  [[noreturn]] void refuse(const char* what) const {
-    const int code = errno;
+  [[noreturn]] void refuse(const char* what, int code) const {
     const char* remedy = code == ENOSPC || code == EDQUOT ? "; free some space and start again" : "";
     throw failure(exit_status::disk, fmt::format("{}: {}: {}{}", printable(path), what, std::strerror(code), remedy));
   }
@@ -59,9 +48,9 @@ struct output_file::state {
   void write_through(const void* data, std::size_t bytes) const {
     const char* at = static_cast<const char*>(data);
     while (bytes > 0) {
-      const ssize_t n = ::write(descriptor, at, bytes);
+      const ssize_t n = ::write(file.descriptor(), at, bytes);
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) refuse("cannot be written");
+      if (n < 0) refuse("cannot be written", errno);
       at += n;
       bytes -= static_cast<std::size_t>(n);
     }
@@ -87,10 +76,10 @@ struct output_file::state {
     }
   }
 
-  std::string path, temporary;
+  std::string path;
+  temporary_file file;
   std::vector<unsigned char> buffer;
-  int descriptor = -1;
-  bool gzip = false, finished = false;
+  bool gzip = false;
   z_stream z{};
 };
 
@@ -109,9 +98,9 @@ void output_file::write(const void* data, std::size_t bytes) {
 void output_file::write_at(std::uint64_t place, const void* data, std::size_t bytes) {
   const char* at = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t n = ::pwrite(state_->descriptor, at, bytes, static_cast<off_t>(place));
+    const ssize_t n = ::pwrite(state_->file.descriptor(), at, bytes, static_cast<off_t>(place));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) state_->refuse("cannot be written");
+    if (n < 0) state_->refuse("cannot be written", errno);
     at += n, place += static_cast<std::uint64_t>(n), bytes -= static_cast<std::size_t>(n);
   }
 }
@@ -122,11 +111,27 @@ void output_file::finish() {
     while (deflate(&s.z, Z_FINISH) != Z_STREAM_END) s.drain();
     s.drain();
   }
-  // Network file systems may report a full disk only on close.
-  const int code = ::close(std::exchange(s.descriptor, -1));
-  if (code != 0) s.refuse("cannot be written");
-  if (std::rename(s.temporary.c_str(), s.path.c_str()) != 0) s.refuse("cannot be renamed from its temporary name");
-  s.finished = true;
+  if (const int code = s.file.close_file(); code != 0) s.refuse("cannot be written", code);
+  if (const int code = s.file.rename(existing_file::replaced); code != 0)
+    s.refuse("cannot be renamed from its temporary name", code);
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  output_file file(path, output_file::coding::plain);
+  file.write(text.data(), text.size());
+  file.finish();
+}
+
+void copy_file(const std::string& from, const std::string& to) {
+  const input_file original(from);
+  output_file copy(to, output_file::coding::plain);
+  std::vector<char> piece(std::size_t{1} << 20);
+  for (std::uint64_t at = 0; at < original.size(); at += piece.size()) {
+    piece.resize(std::min<std::uint64_t>(piece.size(), original.size() - at));
+    original.read(at, piece.data(), piece.size());
+    copy.write(piece.data(), piece.size());
+  }
+  copy.finish();
 }
 
 }  // namespace voxherd

@@ -4,15 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace voxherd {
 
-/// Creates a file in the place of what a killed process left, or of a link, whose target stays as it is. `access`:
-/// O_WRONLY or O_RDWR. Returns its descriptor, or -1 and errno.
-int create_temporary(const std::string& name, int access);
-
-/// A file that appears under its name only when it is complete: data are written to NAME.part, which finish() renames.
-/// Without finish(), the destructor removes NAME.part. Throws failure (disk).
+/// A file that appears under its name only when it is complete: until finish() it is a temporary_file. All files that
+/// users get are written by this class, write_output() of texts that an option names, and the writer of results
+/// (tests/structure). A link in its place is replaced, and what it leads to stays. Throws failure (disk).
 class output_file {
  public:
   enum class coding { plain, gzip };
@@ -30,5 +28,8 @@ class output_file {
   struct state;
   std::unique_ptr<state> state_;
 };
+
+void write_file(const std::string& path, std::string_view text);
+void copy_file(const std::string& from, const std::string& to);
 
 }  // namespace voxherd

@@ -5,7 +5,9 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "core/json_text.hpp"
 #include "src/io/number_table.hpp"
+#include "src/io/output_file.hpp"
 #include "src/phantom/geometry_phantom.hpp"
 #include "src/phantom/phantom_files.hpp"
 #include "src/phantom/phantom_options.hpp"
@@ -103,14 +105,14 @@ void write_texts(const dwi_phantom_settings& p, const gradient_table& g, const s
   j["noise"] = p.noise.kind == noise_kind::none ? "none" : p.noise.kind == noise_kind::gaussian ? "gaussian" : "rician";
   if (p.noise.kind != noise_kind::none) j["snr"] = p.snr;
   j["seed"] = p.noise.seed;
-  write_text(folder + "/phantom.json", j.dump(2) + "\n");
+  write_file(folder + "/phantom.json", dump_json(j, 2) + "\n");
 }
 
 }  // namespace
 
 void write_gradients(const gradient_table& g, const std::string& folder) {
-  write_text(folder + "/bvals", format_line(g.b_s_per_mm2, "{:g}"));
-  write_text(folder + "/bvecs", format_line(g.x, "{:.9f}") + format_line(g.y, "{:.9f}") + format_line(g.z, "{:.9f}"));
+  write_file(folder + "/bvals", format_line(g.b_s_per_mm2, "{:g}"));
+  write_file(folder + "/bvecs", format_line(g.x, "{:.9f}") + format_line(g.y, "{:.9f}") + format_line(g.z, "{:.9f}"));
 }
 
 std::uint64_t dwi_phantom_settings::volumes() const {
@@ -137,7 +139,7 @@ const std::vector<dwi_phantom_settings>& dwi_phantom_presets() {
 }
 
 void write_dwi_phantom(const session& s, const dwi_phantom_settings& p, const std::string& folder) {
-  make_phantom_folder(s, folder);
+  const phantom_folder place(s, folder);
   const gradient_table g = p.gradients.size() > 0 ? p.gradients : make_gradients(p.b0_volumes, p.shells);
   const dwi_content brain = make_content(p);
   write_data(s, p, brain, g, folder);

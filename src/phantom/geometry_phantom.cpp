@@ -7,7 +7,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/json_text.hpp"
 #include "kernels/phantom/dispersed_signal.hpp"
+#include "src/io/output_file.hpp"
 #include "src/phantom/phantom_files.hpp"
 
 namespace voxherd {
@@ -181,7 +183,7 @@ void write_descriptions(const geometry_phantom_settings& p, const bundle_image& 
     entry["centre_line_mm"] = tube.point_mm;
     bundles["bundles"].push_back(entry);
   }
-  write_text(folder + "/truth/bundles.json", bundles.dump() + "\n");
+  write_file(folder + "/truth/bundles.json", dump_json(bundles) + "\n");
   json j;
   j["geometry"] = p.geometry;
   j["size"] = p.size;
@@ -196,7 +198,7 @@ void write_descriptions(const geometry_phantom_settings& p, const bundle_image& 
   j["noise"] = p.noise.kind == noise_kind::none ? "none" : p.noise.kind == noise_kind::gaussian ? "gaussian" : "rician";
   if (p.noise.kind != noise_kind::none) j["snr"] = p.snr;
   j["seed"] = p.noise.seed;
-  write_text(folder + "/phantom.json", j.dump(2) + "\n");
+  write_file(folder + "/phantom.json", dump_json(j, 2) + "\n");
 }
 
 }  // namespace
@@ -215,7 +217,7 @@ void write_geometry_phantom(const session& s, const geometry_phantom_settings& s
   if (s.is_root())
     spdlog::info("phantom dwi of {} bundles: {} x {} x {} voxels, {} volumes", field.geometry().bundles.size(),
                  p.size[0], p.size[1], p.size[2], p.gradients.size());
-  make_phantom_folder(s, folder);
+  const phantom_folder place(s, folder);
   const bundle_image image(p, std::move(field));
   write_image(s, p, image, folder);
   s.agree([&] {

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/json_text.hpp"
+#include "src/io/output_file.hpp"
 #include "src/phantom/phantom_files.hpp"
 #include "src/phantom/phantom_options.hpp"
 
@@ -128,13 +130,13 @@ void write_texts(const liver_phantom_settings& p, const liver_anatomy& body, con
   const char* unit = p.signal == perfusion::signal_kind::ct ? "HU" : "mM";
   std::string times, angles, regions = "label\tname\n";
   for (const double s : signal.frame_s()) times += fmt::format("{:.10g}\n", s);
-  write_text(folder + "/times.txt", times);
-  write_text(folder + "/curves.csv", curve_table(signal.inputs_at_frames(), unit));
-  write_text(folder + "/truth/inputs.csv", curve_table(signal.inputs(), unit));
+  write_file(folder + "/times.txt", times);
+  write_file(folder + "/curves.csv", curve_table(signal.inputs_at_frames(), unit));
+  write_file(folder + "/truth/inputs.csv", curve_table(signal.inputs(), unit));
   for (int i = 1; i < liver_region_count; ++i)
     regions += fmt::format("{}\t{}\n", i, region_name(static_cast<liver_region>(i)));
-  write_text(folder + "/truth/regions.tsv", regions);
-  write_text(folder + "/phantom.json", settings_as_json(p, body, signal).dump(2) + "\n");
+  write_file(folder + "/truth/regions.tsv", regions);
+  write_file(folder + "/phantom.json", dump_json(settings_as_json(p, body, signal), 2) + "\n");
 }
 
 }  // namespace
@@ -161,7 +163,7 @@ void write_liver_phantom(const session& s, const liver_phantom_settings& p, cons
   std::optional<liver_anatomy> body;
   s.agree([&] { body.emplace(p.anatomy(), p.threads); });
   const liver_signal signal(p);
-  make_phantom_folder(s, folder);
+  const phantom_folder place(s, folder);
   write_images(s, p, *body, signal, folder);
   s.agree([&] {
     const auto maps = liver_truth_maps();

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/failure.hpp"
+#include "src/io/input_file.hpp"
 #include "src/io/nifti/shared_file.hpp"
-#include "src/io/output_file.hpp"
 
 namespace voxherd {
 
@@ -41,12 +41,21 @@ void in_parallel(int threads, std::uint64_t count, const std::function<void(std:
   if (error) std::rethrow_exception(error);
 }
 
-void make_phantom_folder(const session& s, const std::string& folder) {
+phantom_folder::phantom_folder(const session& s, const std::string& path) {
   s.on_root([&] {
     std::error_code code;
-    std::filesystem::create_directories(folder + "/truth", code);
-    if (code) throw failure(exit_status::disk, fmt::format("{}: cannot be created: {}", folder, code.message()));
+    const std::filesystem::path truth = std::filesystem::path(path) / "truth";
+    for (std::filesystem::path at = truth; !at.empty() && !std::filesystem::exists(at, code); at = at.parent_path())
+      created_.push_back(at);
+    std::filesystem::create_directories(truth, code);
+    if (code)
+      throw failure(exit_status::disk, fmt::format("{}: cannot be created: {}", printable(path), code.message()));
   });
+}
+
+phantom_folder::~phantom_folder() {
+  std::error_code is_used;
+  for (const std::filesystem::path& path : created_) std::filesystem::remove(path, is_used);  // only if it is empty
 }
 
 namespace {
@@ -103,12 +112,6 @@ void write_map(const std::string& path, const nifti_image& form,
       writer.append(slice);
     }
   writer.finish();
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  output_file file(path, output_file::coding::plain);
-  file.write(text.data(), text.size());
-  file.finish();
 }
 
 }  // namespace voxherd

@@ -3,8 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "mpi/comm/session.hpp"
 #include "src/io/nifti/nifti_writer.hpp"
@@ -19,8 +21,19 @@ image_grid phantom_grid(const std::array<std::uint64_t, 3>& size, const std::arr
 /// Runs work(i) for 0 <= i < count on `threads` threads and rethrows the last exception.
 void in_parallel(int threads, std::uint64_t count, const std::function<void(std::uint64_t)>& work);
 
-/// Creates the folder and its truth/. Collective. Throws failure (disk).
-void make_phantom_folder(const session& s, const std::string& folder);
+/// The folder of a phantom and its truth/. Folders that it has created and that are still empty at the end, because
+/// writing the phantom failed, are removed by the destructor.
+class phantom_folder {
+ public:
+  /// Collective. Throws failure (disk).
+  phantom_folder(const session& s, const std::string& path);
+  ~phantom_folder();
+  phantom_folder(const phantom_folder&) = delete;
+  phantom_folder& operator=(const phantom_folder&) = delete;
+
+ private:
+  std::vector<std::filesystem::path> created_;  ///< a folder before those that contain it
+};
 
 /// Computes one line of voxels of a slice for all volumes; volume k is written to line + k * stride.
 using line_maker = std::function<void(std::uint64_t y, std::uint64_t z, float* line, std::uint64_t stride)>;
@@ -33,8 +46,5 @@ void write_series(const session& s, const nifti_image& form, const std::string& 
 /// Writes a NIfTI file, compressed if the name ends in .gz, from value(voxel, volume). Throws failure (disk).
 void write_map(const std::string& path, const nifti_image& form,
                const std::function<double(std::uint64_t voxel, std::uint64_t volume)>& value);
-
-/// Throws failure (disk).
-void write_text(const std::string& path, const std::string& text);
 
 }  // namespace voxherd

@@ -7,37 +7,40 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "core/failure.hpp"
-#include "src/io/output_file.hpp"
 
 namespace voxherd {
 
-shared_file::shared_file(const session& s, const std::string& path, std::uint64_t bytes)
-    : session_(s), path_(path), temporary_(path + ".part") {
+shared_file::shared_file(const session& s, const std::string& path, std::uint64_t bytes) : session_(s), path_(path) {
+  std::string name;
   s.on_root([&] {
-    descriptor_ = create_temporary(temporary_, O_RDWR);
-    if (descriptor_ < 0) refuse("cannot be created");
-    if (bytes > 0 && ::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) refuse("cannot be resized");
+    own_ = std::make_unique<temporary_file>(path, O_RDWR);
+    if (own_->error() != 0) refuse("cannot be created", own_->error());
+    descriptor_ = own_->descriptor();
+    if (bytes > 0 && ::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) refuse("cannot be resized", errno);
+    name = own_->name();
   });
+  s.broadcast(name);
   s.agree([&] {
-    if (descriptor_ < 0) descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CLOEXEC);
-    if (descriptor_ < 0) refuse("cannot be opened on every rank; use a folder shared by all nodes");
+    if (descriptor_ < 0) descriptor_ = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
+    if (descriptor_ < 0) refuse("cannot be opened on every rank; use a folder shared by all nodes", errno);
   });
 }
 
-shared_file::~shared_file() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  if (!finished_ && session_.is_root()) ::unlink(temporary_.c_str());
+shared_file::~shared_file() { (void)close_file(); }
+
+int shared_file::close_file() {
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (own_ != nullptr) return own_->close_file();
+  return descriptor < 0 || ::close(descriptor) == 0 ? 0 : errno;
 }
 
-void shared_file::refuse(const char* what) const {
-  const int code = errno;
-  throw failure(exit_status::disk, fmt::format("{}: {}: {}", path_, what, std::strerror(code)));
+void shared_file::refuse(const char* what, int error) const {
+  throw failure(exit_status::disk, fmt::format("{}: {}: {}", path_, what, std::strerror(error)));
 }
 
 void shared_file::write(std::uint64_t offset, const void* data, std::size_t bytes) const {
@@ -45,7 +48,7 @@ void shared_file::write(std::uint64_t offset, const void* data, std::size_t byte
   while (bytes > 0) {
     const ssize_t n = ::pwrite(descriptor_, at, bytes, static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) refuse("cannot be written");
+    if (n < 0) refuse("cannot be written", errno);
     at += n, offset += static_cast<std::uint64_t>(n), bytes -= static_cast<std::size_t>(n);
   }
 }
@@ -55,7 +58,7 @@ void shared_file::read(std::uint64_t offset, void* data, std::size_t bytes) cons
   while (bytes > 0) {
     const ssize_t n = ::pread(descriptor_, at, bytes, static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) refuse("cannot be read back");
+    if (n <= 0) refuse("cannot be read back", n == 0 ? EIO : errno);
     at += n, offset += static_cast<std::uint64_t>(n), bytes -= static_cast<std::size_t>(n);
   }
 }
@@ -63,12 +66,12 @@ void shared_file::read(std::uint64_t offset, void* data, std::size_t bytes) cons
 void shared_file::finish() {
   // Network file systems may report a full disk only on close.
   session_.agree([&] {
-    if (::close(std::exchange(descriptor_, -1)) != 0) refuse("cannot be written");
+    if (const int error = close_file(); error != 0) refuse("cannot be written", error);
   });
   session_.on_root([&] {
-    if (std::rename(temporary_.c_str(), path_.c_str()) != 0) refuse("cannot be renamed from its temporary name");
+    if (const int error = own_->rename(existing_file::replaced); error != 0)
+      refuse("cannot be renamed from its temporary name", error);
   });
-  finished_ = true;
 }
 
 namespace {

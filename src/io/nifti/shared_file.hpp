@@ -2,14 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "mpi/comm/session.hpp"
+#include "mpi/result/temporary_file.hpp"
 
 namespace voxherd {
 
-/// A plain file written by all ranks, each its own ranges. It is PATH.part until finish() renames it; without finish(),
-/// the destructor removes it. Throws failure (disk).
+/// A plain file written by all ranks, each its own ranges. It is a temporary_file until finish() renames it. Throws
+/// failure (disk).
 class shared_file {
  public:
   /// Collective. `bytes`: the final size (ranges never written read as zeros), or 0 if not known yet.
@@ -26,12 +28,13 @@ class shared_file {
   void finish();
 
  private:
-  [[noreturn]] void refuse(const char* what) const;
+  [[noreturn]] void refuse(const char* what, int error) const;
+  int close_file();  ///< 0 or the error number
 
   const session& session_;
-  std::string path_, temporary_;
+  std::string path_;
+  std::unique_ptr<temporary_file> own_;  ///< of rank 0; the others open it
   int descriptor_ = -1;
-  bool finished_ = false;
 };
 
 /// Writes the first `bytes` of `plain` as the gzip file `path`, in members of 4 MiB, so that ranks and threads share

@@ -125,24 +125,40 @@ class Fibres(ExportedFibres):
             self.assertEqual(os.path.getsize(out), 3)
             run("export", self.result, "--to", kind, out, "--overwrite")
             self.assertGreater(os.path.getsize(out), 1000)
-            self.assertFalse(os.path.exists(out + ".part"))
+            self.assertFalse(os.path.exists(out + ".voxherd-part"))
 
-    def test_what_has_the_temporary_name_is_replaced_and_links_are_not_followed(self):
+    def test_links_in_the_place_of_the_file_are_not_followed(self):
         precious = self.path("precious")
-        for make in (os.symlink, os.link, lambda _, name: os.mkfifo(name)):
-            for kind in ("tck", "trk", "trx"):
-                with open(precious, "w") as file:
-                    file.write("the user's")
-                out = self.path(f"linked.{kind}")
-                make(precious, out + ".part")
-                done = run("export", self.result, "--to", kind, out, expect=2)
-                self.assertIn(f"{out}.part exists; choose another path", done.stderr)
-                run("export", self.result, "--to", kind, out, "--overwrite")
-                self.assertGreater(os.path.getsize(out), 1000)
-                self.assertFalse(os.path.lexists(out + ".part"))
-                os.remove(out)
-                with open(precious) as file:
-                    self.assertEqual(file.read(), "the user's")
+        for target in ("precious", "nothing"):
+            for end in ("", ".voxherd-part"):
+                for kind in ("tck", "trk", "trx"):
+                    with open(precious, "w") as file:
+                        file.write("the user's")
+                    out = self.path(f"linked.{kind}")
+                    os.symlink(target, out + end)
+                    if not end:
+                        self.assertIn(f"{out} exists; choose another path", run("export", self.result, "--to", kind, out, expect=2).stderr)
+                    run("export", self.result, "--to", kind, out, "--overwrite")
+                    self.assertGreater(os.path.getsize(out), 1000)
+                    self.assertFalse(os.path.islink(out))
+                    self.assertEqual([name for name in os.listdir(self.folder) if name.startswith(f"linked.{kind}.")], [f"linked.{kind}{end}"] if end else [])
+                    self.assertFalse(os.path.lexists(self.path("nothing")))
+                    for name in {out, out + end}:
+                        os.remove(name)
+                    with open(precious) as file:
+                        self.assertEqual(file.read(), "the user's")
+
+    def test_exports_of_one_file_at_the_same_time_are_all_complete(self):
+        run("export", self.result, "--to", "trx", self.path("one.trx"))
+        expected = os.path.getsize(self.path("one.trx"))
+        out = self.path("many.trx")
+        jobs = [subprocess.Popen([os.environ["VOXHERD"], "export", self.result, "--to", "trx", out, "--overwrite"], stderr=subprocess.PIPE)
+                for _ in range(6)]
+        for job in jobs:
+            self.assertEqual((job.wait(timeout=120), job.stderr.read().count(b"error")), (0, 0))
+            job.stderr.close()
+        self.assertEqual(os.path.getsize(out), expected)
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("many.trx.")], [])
 
     def test_no_fibres_make_a_complete_file(self):
         empty = self.make("empty.h5", count=0)

@@ -188,14 +188,14 @@ TEST(NiftiWriter, WriteErrorIsADiskFailureAndLeavesNoFile) {
 TEST(NiftiWriter, ALinkInPlaceOfTheUnfinishedFileIsNotFollowed) {
   const scratch_folder folder;
   std::ofstream(folder / "own.txt") << "mine";
-  std::filesystem::create_symlink("own.txt", folder / "out.nii.part");
+  std::filesystem::create_symlink("own.txt", folder / "out.nii.voxherd-part");
   write_nifti(folder / "out.nii", small_image(), counted(120));
   std::ifstream own(folder / "own.txt");
   std::string text;
   own >> text;
   EXPECT_EQ(text, "mine");
   EXPECT_FALSE(std::filesystem::is_symlink(folder / "out.nii"));
-  EXPECT_FALSE(std::filesystem::exists(folder / "out.nii.part"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "out.nii.voxherd-part"));
 }
 
 }  // namespace

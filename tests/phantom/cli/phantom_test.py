@@ -142,6 +142,10 @@ class Phantom(unittest.TestCase):
             self.assertEqual(files_below(self.path("study")), [name])
             os.remove(self.path("study", name))
 
+    def test_a_phantom_that_does_not_fit_leaves_nothing(self):
+        self.assertIn("data.nii", run("phantom", "dwi", "--size", "4096x4096x4096", "--out", self.path("huge/one"), expect=74).stderr)
+        self.assertFalse(os.path.exists(self.path("huge")))
+
     def test_a_phantom_is_only_overwritten_on_request(self):
         self.make("p")
         before = os.path.getmtime(self.path("p", "data.nii"))
