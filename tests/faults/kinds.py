@@ -7,6 +7,7 @@ import time
 
 from cases import Case
 from input_cases import input_kinds
+from name_cases import Names
 from processes import Job
 from studies import change_image, h5py
 from viewer_requests import ViewRequest
@@ -208,7 +209,7 @@ class DeviceMemory(Fault):
 def kinds(are_inputs):
     """Bad inputs, or faults of runs, in the order in which they take turns."""
     if are_inputs:
-        return [*input_kinds(), ViewRequest()]
+        return [*input_kinds(), Names(), ViewRequest()]
     kill, term = signal.SIGKILL, signal.SIGTERM
     return [Signal("kill-rank", kill, "rank"), FileError("write", [errno.ENOSPC, errno.EDQUOT, errno.EIO]), Damage(),
             Signal("terminate-rank", term, "rank"), Pause(), FullDisk(), SecondJob(), Signal("kill-launcher", kill, "launcher"),

@@ -8,15 +8,19 @@
 #include <vector>
 
 #include "core/command.hpp"
+#include "core/escape.hpp"
+#include "core/json_text.hpp"
 #include "core/text.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/named_output.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "src/batch/bids/dataset_files.hpp"
+#include "src/batch/bids/own_files.hpp"
 #include "src/batch/bids/request.hpp"
 #include "src/batch/bids/series.hpp"
 #include "src/batch/cohort/run_subject.hpp"
 #include "src/batch/cohort/subject_status.hpp"
+#include "src/export/bids.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/text_file.hpp"
 #include "src/show/draft.hpp"
@@ -45,10 +49,11 @@ class group_table {
 
   std::string text() const {
     std::vector<std::string> names;
-    for (const column& c : columns_) names.push_back(c.name);
+    for (const column& c : columns_) names.push_back(bids_cell(c.name));
     std::string text = fmt::format("{}\n", fmt::join(names, "\t"));
     for (std::size_t row = 0; row < rows_; ++row) {
-      for (std::size_t i = 0; i < columns_.size(); ++i) text += (i == 0 ? "" : "\t") + columns_[i].cells[row];
+      for (std::size_t i = 0; i < columns_.size(); ++i)
+        text += (i == 0 ? "" : "\t") + bids_cell(columns_[i].cells[row]);
       text += '\n';
     }
     return text;
@@ -57,7 +62,8 @@ class group_table {
   std::string sidecar() const {
     ordered_json all = ordered_json::object();
     for (const column& c : columns_) all[c.name] = c.description;
-    return all.dump(2) + "\n";
+    all["GeneratedBy"] = generated_by();
+    return dump_json(all, 2) + "\n";
   }
 
  private:
@@ -102,8 +108,9 @@ void add_series(group_table& table, std::size_t row, const bids_request& request
   table.set(row, "participant_id", "sub-" + series.subject, {{"Description", "subject"}});
   if (!series.session.empty()) table.set(row, "session_id", "ses-" + series.session, {{"Description", "session"}});
   table.set(row, "series", series.name, {{"Description", "entities of the series"}});
-  if (const std::string page = subject_page(series.subject); fs::exists(fs::path(request.out_dir) / page))
-    table.set(row, "page", page, {{"Description", "pictures, charts and numbers of all results of the subject"}});
+  if (const fs::path page = subject_page(request, series.subject); fs::exists(page))
+    table.set(row, "page", page.filename().string(),
+              {{"Description", "pictures, charts and numbers of all results of the subject"}});
   for (const std::string& analysis : request.analyses) {
     if (!applies(series, analysis)) continue;
     cohort_subject subject;
@@ -118,10 +125,11 @@ void add_series(group_table& table, std::size_t row, const bids_request& request
 void write_table(const bids_request& request, const std::vector<bids_series>& all, const std::string& datatype) {
   group_table table(all.size());
   for (std::size_t row = 0; row < all.size(); ++row) add_series(table, row, request, all[row]);
-  const std::string begin = request.out_dir + "/group_" + datatype;
-  write_output({"group", begin + ".tsv", true, file_name::implied}, table.text());
-  write_output({"group", begin + ".json", true, file_name::implied}, table.sidecar());
-  spdlog::info("{}.tsv written: {} series", begin, all.size());
+  const fs::path path = own_path(request.out_dir + "/group_" + datatype + ".tsv");
+  const std::string sidecar = fs::path(path).replace_extension(".json").string();
+  write_output({"group", sidecar, true, file_name::implied}, table.sidecar());
+  write_output({"group", path.string(), true, file_name::implied}, table.text());
+  spdlog::info("{} written: {} series", path.string(), all.size());
 }
 
 /// Writes group_dwi.tsv and group_dwi.json, and group_perf of dynamic series: for each series the state of each

@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/escape.hpp"
 #include "core/failure.hpp"
 #include "core/json_text.hpp"
 #include "mpi/result/named_output.hpp"
 #include "mpi/result/result_reader.hpp"
+#include "src/batch/bids/own_files.hpp"
 #include "src/batch/bids/request.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/text_file.hpp"
@@ -55,15 +57,16 @@ std::string citation_text(const std::vector<json>& notes) {
       if (note.at("analysis") != v->analysis) continue;
       add_once(paragraphs, note.at("methods").get<std::string>());
       for (const json& one : note.at("references")) add_once(references, one.get<std::string>());
-      data += fmt::format("- {}, {}: {}\n", note.at("series").get<std::string>(), v->analysis,
-                          note.at("data").get<std::string>());
+      data += fmt::format("- {}, {}: {}\n", markdown_text(note.at("series").get<std::string>()), v->analysis,
+                          markdown_text(note.at("data").get<std::string>()));
     }
   }
   std::string text = "# Methods\n";
-  for (const std::string& paragraph : paragraphs) text += "\n" + paragraph + "\n";
+  for (const std::string& paragraph : paragraphs) text += "\n" + markdown_text(paragraph) + "\n";
   text += "\n# References\n\n";
-  for (std::size_t i = 0; i < references.size(); ++i) text += fmt::format("{}. {}\n", i + 1, references[i]);
-  return text + "\n# Data\n\n" + data;
+  for (std::size_t i = 0; i < references.size(); ++i)
+    text += fmt::format("{}. {}\n", i + 1, markdown_text(references[i]));
+  return text + "\n# Data\n\n" + data + "\n" + std::string(citation_mark);
 }
 
 }  // namespace
@@ -88,11 +91,11 @@ void note_methods(export_record& record, const bids_series& series, const bids_s
 
 void write_citation(const bids_request& request) {
   const std::vector<json> notes = read_notes(notes_folder(request));
-  const fs::path path = fs::path(request.out_dir) / "logs" / "CITATION.md";
   if (notes.empty()) return;
+  const std::string path = own_path((fs::path(request.out_dir) / "logs" / "CITATION.md").string());
   const std::string text = citation_text(notes);
-  if (fs::is_regular_file(path) && read_text_file(path.string()) == text) return;
-  write_output({"logs", path.string(), true, file_name::implied}, text);
+  if (fs::is_regular_file(path) && read_text_file(path) == text) return;
+  write_output({"logs", path, true, file_name::implied}, text);
 }
 
 }  // namespace voxherd

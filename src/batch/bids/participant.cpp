@@ -11,6 +11,7 @@
 
 #include "core/own_program.hpp"
 #include "mpi/run/signals.hpp"
+#include "src/batch/bids/own_files.hpp"
 #include "src/batch/cohort/child_process.hpp"
 #include "src/batch/cohort/cost.hpp"
 #include "src/batch/cohort/run_all.hpp"
@@ -45,6 +46,7 @@ void write_derivatives(session& s, const bids_request& request, const bids_serie
   settings.out = request.out_dir;
   settings.overwrite = settings.quiet = true;
   settings.record = &record;
+  settings.may_replace = is_own_or_new;
   settings.threads = export_threads(s, 0);
   settings.half_positions = request.half_positions;
   const bids_place place{series.folder, series.name, sources_in_derivatives(series, step), request.half_positions};

@@ -93,8 +93,8 @@ void note_methods(export_record& record, const bids_series& series, const bids_s
 /// Writes logs/CITATION.md: methods, references and data of all results that have been noted. For one process.
 void write_citation(const bids_request& request);
 
-/// Name of a subject's page in the folder of derivatives.
-std::string subject_page(const std::string& subject);
+/// The file of a subject's page in the folder of derivatives. Throws failure as own_path() does.
+std::string subject_page(const bids_request& request, const std::string& subject);
 /// Writes that page unless it was made from the results of the subject that are in the work folder now. For one
 /// process.
 void update_subject_page(const bids_request& request, const std::string& subject);

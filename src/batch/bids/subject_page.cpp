@@ -10,6 +10,7 @@
 #include "core/program_build.hpp"
 #include "mpi/result/named_output.hpp"
 #include "mpi/result/result_identity.hpp"
+#include "src/batch/bids/own_files.hpp"
 #include "src/batch/bids/request.hpp"
 #include "src/io/input_file.hpp"
 #include "src/report/report_pages.hpp"
@@ -70,12 +71,14 @@ bool ends_with(const fs::path& path, const std::string& end) {
 
 }  // namespace
 
-std::string subject_page(const std::string& subject) { return fmt::format("sub-{}.html", subject); }
+std::string subject_page(const bids_request& request, const std::string& subject) {
+  return own_path((fs::path(request.out_dir) / fmt::format("sub-{}.html", subject)).string());
+}
 
 void update_subject_page(const bids_request& request, const std::string& subject) {
   const std::vector<named_result> results = list_results(fs::path(request.work_dir) / ("sub-" + subject));
   if (results.empty()) return;
-  const fs::path path = fs::path(request.out_dir) / subject_page(subject);
+  const std::string path = subject_page(request, subject);
   // Before the results are read: one that another process completes meanwhile is not among them.
   const std::string end = last_line(results);
   if (ends_with(path, end)) return;
@@ -88,7 +91,7 @@ void update_subject_page(const bids_request& request, const std::string& subject
     }
   }
   const report::page page = report::join_pages("sub-" + subject, std::move(parts));
-  write_output({"page", path.string(), true, file_name::implied}, report::write_page(page) + end);
+  write_output({"page", path, true, file_name::implied}, report::write_page(page) + end);
 }
 
 }  // namespace voxherd

@@ -204,7 +204,7 @@ class Participants(Study):
         self.assertRegex(rows[0]["tensor_FA"], r"^0\.\d{1,7}$")
         self.assertTrue(int(rows[0]["track_waytotal"]) > 0 and float(rows[0]["connect_cost"]) > 0)
         self.assertNotIn("track_density", rows[0])
-        self.assertEqual(list(read_json(self.path("out/group_dwi.json"))), list(rows[0]))
+        self.assertEqual(list(read_json(self.path("out/group_dwi.json"))), [*rows[0], "GeneratedBy"])
         table = read(self.path("out/group_dwi.tsv"))
         self.bids("raw", "out", "group", "--analysis", ANALYSES, "-w", "work")
         self.assertEqual(read(self.path("out/group_dwi.tsv")), table)
