@@ -109,11 +109,20 @@ bool is_made(const link_plan& l) {
   return fs::read_symlink(l.link, code) == l.target && !code;
 }
 
+/// Whether the link is one of an earlier call, whose target was moved since: it leads to nothing, or to another copy of
+/// this program, by the same name as the target now has.
+bool is_outdated(const link_plan& l) {
+  std::error_code code;
+  const fs::path target = fs::read_symlink(l.link, code);
+  if (code || target.filename() != l.target.filename()) return false;
+  return !fs::exists(l.link, code) || l.target.filename() == this_program().filename();
+}
+
 /// Throws failure (usage) before anything is changed if a name is taken.
 void check_free(const std::vector<link_plan>& plan) {
   for (const link_plan& l : plan) {
     std::error_code code;
-    if (!is_made(l) && fs::exists(fs::symlink_status(l.link, code)))
+    if (!is_made(l) && !is_outdated(l) && fs::exists(fs::symlink_status(l.link, code)))
       throw failure(exit_status::usage, fmt::format("{} exists, and is not a link to {}; choose another folder",
                                                     printable(l.link.string()), printable(l.target.string())));
   }
@@ -122,8 +131,11 @@ void check_free(const std::vector<link_plan>& plan) {
 void make_links(const fs::path& folder, const std::vector<link_plan>& plan) {
   try {
     fs::create_directories(folder);
-    for (const link_plan& l : plan)
-      if (!is_made(l)) fs::create_symlink(l.target, l.link);
+    for (const link_plan& l : plan) {
+      if (is_made(l)) continue;
+      if (is_outdated(l)) fs::remove(l.link);
+      fs::create_symlink(l.target, l.link);
+    }
   } catch (const fs::filesystem_error& e) {
     throw failure(exit_status::disk,
                   fmt::format("{}: cannot be made: {}", printable(e.path1().string()), e.code().message()));

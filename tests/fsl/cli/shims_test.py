@@ -69,6 +69,30 @@ class Shims(unittest.TestCase):
             run("shims", self.path("bin"))
         self.assertEqual(sorted(os.listdir(self.path("bin"))), NAMES)
 
+    def test_follows_a_program_that_has_moved(self):
+        """As after an update into another folder, or after the old folder was removed."""
+        self.make_fsl()
+        for number in (1, 2):
+            os.makedirs(self.path(f"version{number}"))
+            shutil.copy(VOXHERD, self.path(f"version{number}", "voxherd"))
+        for words in ([self.path("bin")], [self.path("copy"), "--fsldir", self.path("fsl")]):
+            for number in (1, 2):
+                subprocess.run([self.path(f"version{number}", "voxherd"), "shims", *words], check=True, capture_output=True)
+        shutil.rmtree(self.path("version2"))
+        for words in ([self.path("bin")], [self.path("copy"), "--fsldir", self.path("fsl")]):
+            subprocess.run([self.path("version1", "voxherd"), "shims", *words], check=True, capture_output=True)
+        for folder in (self.path("bin"), self.path("copy", "bin")):
+            self.assertEqual({os.path.realpath(os.path.join(folder, name)) for name in NAMES}, {os.path.realpath(self.path("version1", "voxherd"))})
+        self.assertEqual(os.readlink(self.path("copy", "bin", "fslmaths")), self.path("fsl", "bin", "fslmaths"))
+
+    def test_links_to_other_programs_are_kept(self):
+        os.makedirs(self.path("bin"))
+        for target in (self.path("another"), "/bin/true"):
+            os.symlink(target, self.path("bin", "probtrackx2"))
+            self.assertIn("bin/probtrackx2 exists", run("shims", self.path("bin"), expect=2).stderr)
+            self.assertEqual(os.readlink(self.path("bin", "probtrackx2")), target)
+            os.remove(self.path("bin", "probtrackx2"))
+
     def test_refuses_a_folder_inside_of_FSL_and_one_that_is_not_FSL(self):
         self.make_fsl()
         self.assertIn("lies in it", run("shims", self.path("fsl", "x"), "--fsldir", self.path("fsl"), expect=2).stderr)
