@@ -22,6 +22,8 @@ class prepared_command {
   /// The part of the request that all analyses share, to be changed before run(); null for other commands.
   virtual run_request* run_options() = 0;
   virtual exit_status run(session& s) = 0;
+  /// Adds the options that change the results, as the configuration of a result has them.
+  virtual void add_stored(nlohmann::json& configuration) const = 0;
 };
 
 /// A subcommand: its option table and the function that runs it.
@@ -41,6 +43,8 @@ struct command {
   /// Names of the programs that it replaces, separated by blanks: a link with one of them to this program is this
   /// command. A version may follow each, as in probtrackx2_gpu10.2.
   const char* other_names = "";
+  /// The result of a program that chooses its name itself, from its options; null: --out names it.
+  std::string (*own_result)(const given_options&) = nullptr;
   /// The ranks that these words after its name need; null: all.
   needed_ranks (*ranks)(const std::vector<std::string>& words) = nullptr;
 
@@ -68,6 +72,7 @@ constexpr command make_command(const command_words& words, std::vector<output_sp
       }
     }
     exit_status run(session& s) override { return Run(s, request_); }
+    void add_stored(nlohmann::json& configuration) const override { Table().add_stored(request_, configuration); }
 
    private:
     request request_;

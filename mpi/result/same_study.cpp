@@ -21,12 +21,21 @@ nlohmann::json read_inputs(const nlohmann::json& provenance) {
   return found != provenance.end() && found->is_object() ? *found : nlohmann::json::object();
 }
 
+/// Leaves what is in the files: inputs that were moved are the same.
+void remove_places(nlohmann::json& value) {
+  if (value.is_object()) {
+    value.erase("path");
+    value.erase("paths");
+  }
+  if (value.is_structured())
+    for (nlohmann::json& one : value) remove_places(one);
+}
+
 /// The content of an input, without its paths and what follows from it; null if there is none.
 nlohmann::json input_content(const nlohmann::json& inputs, const std::string& name) {
   nlohmann::json input = inputs.value(name, nlohmann::json());
   if (!input.is_object()) return input;
-  input.erase("path");
-  input.erase("paths");
+  remove_places(input);
   input.erase("voxels");
   return input;
 }
@@ -52,15 +61,17 @@ std::optional<std::string> inputs_differ(const nlohmann::json& stored, const nlo
   return std::nullopt;
 }
 
+/// An option that another version of the program did not have, or no longer has, tells nothing.
+nlohmann::json common_options(const nlohmann::json& one, const nlohmann::json& other) {
+  nlohmann::json common = nlohmann::json::object();
+  for (const auto& [name, value] : one.items())
+    if (other.contains(name)) common[name] = value;
+  return common;
+}
+
 std::optional<std::string> options_differ(const result_reader& stored, const result_layout& wanted) {
-  std::optional<std::string> difference = first_difference(stored.analysis_name(), wanted.analysis, "analysis");
-  const auto also = [&](const nlohmann::json& a, const nlohmann::json& b, const char* name) {
-    if (!difference) difference = first_difference(a, b, name);
-  };
-  also(stored.version(), wanted.version, "version");
-  also(stored.configuration(), wanted.configuration, "");
-  if (!difference) difference = inputs_differ(read_inputs(stored.provenance()), read_inputs(wanted.provenance));
-  return difference;
+  const auto difference = first_difference(stored.version(), wanted.version, "version");
+  return difference && stored.analysis_name() == wanted.analysis ? difference : find_difference(stored, wanted);
 }
 
 void refuse(const result_reader& stored, const std::optional<std::string>& difference) {
@@ -93,6 +104,17 @@ std::optional<std::string> first_difference(const nlohmann::json& stored, const 
     }
   }
   return fmt::format("{}: {} in the file, {} now", where, shown(stored), shown(now));
+}
+
+std::optional<std::string> find_difference(const result_reader& stored, const result_layout& wanted) {
+  std::optional<std::string> difference = first_difference(stored.analysis_name(), wanted.analysis, "analysis");
+  if (difference) return difference;
+  const nlohmann::json &before = stored.configuration(), &now = wanted.configuration;
+  const bool is_same_version = stored.version() == wanted.version;
+  difference = is_same_version ? first_difference(before, now, "")
+                               : first_difference(common_options(before, now), common_options(now, before), "");
+  if (difference) return difference;
+  return inputs_differ(read_inputs(stored.provenance()), read_inputs(wanted.provenance));
 }
 
 void check_same_options(const result_reader& stored, const result_layout& wanted) {

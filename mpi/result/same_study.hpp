@@ -15,6 +15,11 @@ namespace voxherd {
 std::optional<std::string> first_difference(const nlohmann::json& stored, const nlohmann::json& now,
                                             const std::string& where);
 
+/// The first difference of analysis, options or inputs by content, as "fibres: 1 in the file, 2 now" or "inputs.mask:
+/// /a/mask.nii in the file, /b/mask.nii now"; empty if there is none. Of a result of another version of the program,
+/// only the options that both have are compared.
+std::optional<std::string> find_difference(const result_reader& stored, const result_layout& wanted);
+
 /// Throws failure (usage) with the first difference that makes the rest of the file belong to another study:
 /// version, analysis, configuration, input fingerprints; check_same_study also image, items, outputs, points.
 void check_same_options(const result_reader& stored, const result_layout& wanted);

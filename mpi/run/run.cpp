@@ -20,6 +20,7 @@
 #include "mpi/run/staged_input.hpp"
 #include "mpi/run/stall_watch.hpp"
 #include "mpi/run/study.hpp"
+#include "mpi/run/study_question.hpp"
 #include "mpi/run/work_loop.hpp"
 
 namespace voxherd {
@@ -311,6 +312,10 @@ analysis_wrapper wrap_analysis = nullptr;
 
 bool is_already_complete(const session& s, const std::string& analysis, const run_settings& settings,
                          const device_hooks& device) {
+  if (is_asked()) {
+    answer_question(s, analysis, settings);
+    return true;
+  }
   beginning found = beginning::fresh;
   s.on_root([&] {
     check_output_folder(settings.out, 0);
@@ -327,6 +332,10 @@ exit_status run(const session& s, analysis& a, const run_settings& settings, con
 
 exit_status run_step(const session& s, analysis& a, const run_settings& settings, const device_hooks& device,
                      const step_context& step, const batch_receiver& receive) {
+  if (is_asked()) {
+    answer_question(s, a.name(), settings);
+    return exit_status::complete;
+  }
   const stop_signals signals;
   s.note_stage(step.label.empty() ? "input and device ready" : step.label + ": input and device ready");
   check_same_items(s, a);

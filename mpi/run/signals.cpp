@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "core/text.hpp"
+#include "mpi/run/study_question.hpp"
 
 namespace voxherd {
 
@@ -43,7 +44,9 @@ stop_signals::~stop_signals() {
   if (!is_installed()) note = 0;
 }
 
-void stop_signals::release() { note = released; }
+void stop_signals::release() {
+  if (!is_asked()) note = released;  // what asks may have something to save
+}
 
 int stop_signals::received() { return note == released ? 0 : static_cast<int>(note); }
 

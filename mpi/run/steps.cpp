@@ -11,6 +11,7 @@
 #include "mpi/result/output_place.hpp"
 #include "mpi/run/estimate.hpp"
 #include "mpi/run/run_files.hpp"
+#include "mpi/run/study_question.hpp"
 
 namespace voxherd {
 
@@ -44,6 +45,14 @@ void check_trace(const run_settings& step, bool is_received, const std::string& 
   if (is_received && has_earlier_trace(step)) return;
   check_run_outputs(step, provenance);
   check_not_kept(trace_output(step), list_result_files("--out", out));
+}
+
+/// Throws failure (usage) if a file that a command with a complete result writes, too, is missing.
+void check_exists(const std::string& option, const std::string& file, const std::string& out) {
+  if (std::error_code none; std::filesystem::exists(file, none)) return;
+  if (is_asked()) answer_with_difference(out, fmt::format("{} {} does not exist", option, file));
+  throw failure(exit_status::usage,
+                fmt::format("{} is complete, but {} {} does not exist; --overwrite computes both", out, option, file));
 }
 
 void print_estimate(const run_estimate& found, const run_settings& settings, const std::string& out) {
@@ -163,6 +172,11 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
     });
   };
   if (is_already_complete(s, analysis, settings, device)) {
+    for (const step_list::step& step : steps.steps_) {
+      if (!step.is_kept()) continue;
+      s.on_root([&] { check_exists(step.option, step.kept_file, settings.out); });
+      (void)is_already_complete(s, step.analysis, settings_of(step), device);
+    }
     log_nothing_to_do(settings);
     if (!settings.dry_run) {
       remove_intermediate_files();

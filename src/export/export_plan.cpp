@@ -18,6 +18,7 @@
 #include "mpi/result/named_output.hpp"
 #include "mpi/result/result_identity.hpp"
 #include "mpi/run/progress.hpp"
+#include "mpi/run/study_question.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/output_file.hpp"
 #include "src/io/text_file.hpp"
@@ -237,6 +238,21 @@ void carry_out(const session& s, const result_volumes& result, const export_plan
   });
 }
 
+/// The answer to a question: whether all files of a folder exist. Each appears under its name when it is complete.
+void answer_by_files(const export_plan& plan, const export_settings& settings) {
+  std::vector<std::string> names, missing;
+  for (const export_image& image : plan.images) names.push_back(image.name);
+  for (const export_file& file : plan.files) names.push_back(file.name);
+  for (const auto* texts : {&plan.texts, &plan.marks})
+    for (const export_text& text : *texts) names.push_back(text.name);
+  for (const std::string& name : names)
+    if (std::error_code none; !fs::exists(fs::path(settings.out) / name, none)) missing.push_back(name);
+  if (missing.empty()) return;
+  const std::string more = missing.size() > 1 ? fmt::format(" and {} more files", missing.size() - 1) : "";
+  answer_unfinished(fmt::format("{}/{}{} {} not written yet", printable(settings.out), missing.front(), more,
+                                missing.size() > 1 ? "are" : "is"));
+}
+
 }  // namespace
 
 nifti_image describe_image(const result_volumes& result, std::uint64_t volumes, const std::string& meaning) {
@@ -286,6 +302,7 @@ void export_folder(const session& s, const export_settings& settings, const expo
     plan = planner(*result);
     if (settings.type) set_type(*settings.type, plan);
   });
+  if (is_asked()) return answer_by_files(plan, settings);
   carry_out(s, *result, plan, settings);
   if (settings.record != nullptr) return;
   spdlog::info("{} written to {}",

@@ -19,6 +19,7 @@
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/same_study.hpp"
 #include "mpi/run/signals.hpp"
+#include "mpi/run/study_question.hpp"
 #include "src/analyses/ballstick/options.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/export/export_plan.hpp"
@@ -138,15 +139,20 @@ struct subject_files {
 
 std::string result_path(const subject_files& f) { return f.out + "/voxherd.h5"; }
 
-subject_files find_files(const bedpostx_request& request) {
+/// The names of the folders.
+subject_files name_folders(const bedpostx_request& request) {
   subject_files f;
   fs::path folder = fs::absolute(request.subject).lexically_normal();
   if (folder.filename().empty()) folder = folder.parent_path();  // "subject/" has an empty name
   f.folder = folder.string();
   f.out = f.folder + ".bedpostX";
   f.is_started = fs::exists(result_path(f)) || fs::exists(unfinished_path(result_path(f)));
-  if (fs::exists(f.out + "/" + finished_marker) && !request.run.overwrite) return f;  // no input is needed
-  if (!fs::is_directory(folder))
+  return f;
+}
+
+subject_files find_files(const bedpostx_request& request) {
+  subject_files f = name_folders(request);
+  if (!fs::is_directory(f.folder))
     throw failure(exit_status::missing_input, fmt::format("{}: no such folder; expected a folder with data, "
                                                           "nodif_brain_mask, bvals and bvecs",
                                                           printable(f.folder)));
@@ -176,23 +182,6 @@ ballstick_request make_ballstick_request(const bedpostx_request& request, const 
   return b;
 }
 
-/// A finished folder is kept, so the flags must be those that made it. A folder of FSL has no record of its flags.
-void check_finished_folder(const bedpostx_request& request, const subject_files& f) {
-  if (!fs::exists(result_path(f))) return;
-  nlohmann::json now = nlohmann::json::object();
-  add_stored(ballstick_options(), make_ballstick_request(request, f), now);
-  const result_reader finished(result_path(f));
-  nlohmann::json stored = nlohmann::json::object();  // without what the run adds, such as the device
-  for (const auto& [name, value] : finished.configuration().items())
-    if (now.contains(name)) stored[name] = value;
-  const auto difference = first_difference(stored, now, "");
-  if (difference)
-    throw failure(exit_status::usage,
-                  fmt::format("{}: finished with other flags ({}); use the same flags, or --overwrite "
-                              "to repeat the estimation",
-                              printable(f.out), *difference));
-}
-
 exit_status estimate_and_export(session& s, const bedpostx_request& request, const subject_files& f) {
   bool created = false;
   s.on_root([&] {
@@ -220,22 +209,60 @@ exit_status estimate_and_export(session& s, const bedpostx_request& request, con
     remove_if_empty();
     throw;
   }
-  const bool dry_run = request.run.dry_run;
-  if (dry_run) remove_if_empty();
+  if (request.run.dry_run) remove_if_empty();
   stop_signals::release();  // the result is complete: a signal may end the export
-  if (status == exit_status::complete && !dry_run) write_bedpostx_folder(s, {f.out, f.nodif}, request.run);
+  if (goes_on_with_images(status, request.run)) write_bedpostx_folder(s, {f.out, f.nodif}, request.run);
   return status;
+}
+
+/// The first flag that differs, where the subject's folder is no longer there.
+study_answer compare_flags(const bedpostx_request& request, const subject_files& f) {
+  nlohmann::json now = nlohmann::json::object(), stored = nlohmann::json::object();
+  add_stored(ballstick_options(), make_ballstick_request(request, f), now);
+  const result_reader finished(result_path(f));
+  // Without what the run adds, such as the device.
+  for (const auto& [name, value] : finished.configuration().items())
+    if (now.contains(name)) stored[name] = value;
+  return {first_difference(stored, now, "").value_or(""), ""};
+}
+
+/// Whether nothing is left to do: the folder has the mark of a finished one, and is that of this command with all its
+/// images. A folder of FSL has no record of its flags. Throws failure (usage) if it is that of another command.
+bool is_finished(const bedpostx_request& request) {
+  const subject_files f = name_folders(request);
+  if (!fs::exists(f.out + "/" + finished_marker) || request.run.overwrite) return false;
+  if (!fs::exists(result_path(f))) return true;
+  study_answer answer;
+  if (fs::is_directory(f.folder)) {
+    bedpostx_request asked = request;
+    asked.run.dry_run = true;
+    answer = ask_command([&](session& alone) { return estimate_and_export(alone, asked, find_files(asked)); });
+  } else {
+    answer = compare_flags(request, f);
+  }
+  if (!answer.difference.empty())
+    throw failure(
+        exit_status::usage,
+        fmt::format("{}: finished with other flags or inputs ({}); use the same, or --overwrite to repeat the "
+                    "estimation",
+                    printable(f.out), answer.difference));
+  return answer.is_complete();
 }
 
 exit_status run_bedpostx(session& s, const bedpostx_request& request) {
   begin_fsl_command(request.no_difference);
   subject_files f;
-  s.on_root([&] { f = find_files(request); });
+  bool finished = false;
+  s.on_root([&] {
+    f = name_folders(request);
+    finished = !is_asked() && is_finished(request);
+    if (!finished) f = find_files(request);
+  });
   for (std::string* path : {&f.folder, &f.out, &f.dwi, &f.mask, &f.bvals, &f.bvecs, &f.deviation, &f.nodif})
     s.broadcast(*path);
   s.broadcast(f.is_started);
-  if (f.dwi.empty()) {
-    s.on_root([&] { check_finished_folder(request, f); });
+  s.broadcast(finished);
+  if (finished) {
     spdlog::info("{} is finished ({} exists): nothing to do; --overwrite repeats the estimation", f.out,
                  finished_marker);
     return exit_status::complete;
@@ -299,6 +326,7 @@ constexpr command make_bedpostx_command() {
   c.notes = list_bedpostx_flags;
   c.retell = retell_bedpostx;
   c.other_names = "bedpostx bedpostx_gpu";
+  c.own_result = [](const given_options& given) { return result_path(name_folders(bedpostx_options().read(given))); };
   return c;
 }
 

@@ -99,27 +99,52 @@ const option_list& cudimot_table() { return cudimot_options(); }
 
 struct cudimot_files {
   std::string out, dwi, mask, bvals, bvecs;
-  bool is_started = false;
+  bool is_started = false;  ///< a stopped run left a part of its result
+  bool is_new = false;      ///< the folder did not exist
 };
 
+std::string cudimot_subject(const cudimot_request& request) {
+  const fs::path folder = fs::absolute(request.subject).lexically_normal();
+  return folder.filename().empty() ? folder.parent_path().string() : folder.string();  // "subject/" has an empty name
+}
+
+std::string cudimot_folder(const cudimot_request& request) {
+  const bool is_bingham = request.model.distribution == noddi_distribution::bingham;
+  return cudimot_subject(request) + (is_bingham ? ".NODDI_Bingham" : ".NODDI_Watson");
+}
+
+std::string cudimot_result(const std::string& folder) { return folder + "/voxherd.h5"; }
+
+/// Throws failure (usage) if the folder has images and nothing says that they are ours.
+void refuse_foreign_images(const cudimot_request& request, const cudimot_files& f) {
+  const std::string result = cudimot_result(f.out);
+  if (request.run.overwrite || fs::exists(result) || fs::exists(unfinished_path(result))) return;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(f.out, none)) {
+    const std::string image = entry.path().filename().string();
+    if (!image.ends_with(".nii.gz") && !image.ends_with(".nii")) continue;
+    throw failure(exit_status::usage, fmt::format("{}/{} is of another program, such as cuDIMOT itself; --overwrite "
+                                                  "replaces the images of this folder, or rename it",
+                                                  printable(f.out), printable(image)));
+  }
+}
+
 cudimot_files find_cudimot_files(const cudimot_request& request) {
-  fs::path folder = fs::absolute(request.subject).lexically_normal();
-  if (folder.filename().empty()) folder = folder.parent_path();  // "subject/" has an empty name
-  const std::string name = folder.string();
-  if (!fs::is_directory(folder))
+  const std::string name = cudimot_subject(request);
+  if (!fs::is_directory(name))
     throw failure(exit_status::missing_input,
                   fmt::format("{}: no such folder; expected a folder with data, nodif_brain_mask, bvals and bvecs",
                               printable(name)));
-  const bool is_bingham = request.model.distribution == noddi_distribution::bingham;
   cudimot_files f;
-  f.out = name + (is_bingham ? ".NODDI_Bingham" : ".NODDI_Watson");
+  f.out = cudimot_folder(request);
   f.dwi = require_file(find_only_image(name, "data"), name, "data.nii.gz or data.nii");
   f.mask = require_file(find_only_image(name, "nodif_brain_mask"), name, "nodif_brain_mask.nii.gz or .nii");
   f.bvals = require_file(find_text(name, "bvals"), name, "bvals or bvals.txt");
   f.bvecs = require_file(find_text(name, "bvecs"), name, "bvecs or bvecs.txt");
-  f.is_started = fs::exists(unfinished_path(f.out + "/voxherd.h5"));
+  f.is_started = fs::exists(unfinished_path(cudimot_result(f.out)));
+  refuse_foreign_images(request, f);
   std::error_code code;
-  fs::create_directory(f.out, code);
+  f.is_new = fs::create_directory(f.out, code);
   if (code)
     throw failure(exit_status::disk, fmt::format("{}: cannot create the folder: {}", printable(f.out), code.message()));
   return f;
@@ -136,10 +161,11 @@ noddi_request make_noddi_request(const cudimot_request& request, const cudimot_f
   n.sampling.seed = request.seed;
   n.prior = request.prior;
   n.run = request.run;
-  n.run.out = f.out + "/voxherd.h5";
+  n.run.out = cudimot_result(f.out);
+  // As cuDIMOT, it computes again: a result of ours is replaced, also by what a stopped run has begun to replace it
+  // with, unless --resume keeps it.
+  n.run.overwrite = n.run.overwrite || !n.run.resume || f.is_started;
   n.run.resume = n.run.resume || f.is_started;
-  // As cuDIMOT, which computes again; a folder without a result of ours is not touched by it.
-  n.run.overwrite = n.run.overwrite || !n.run.resume;
   return n;
 }
 
@@ -152,9 +178,20 @@ exit_status run_cudimot(session& s, const cudimot_request& request) {
   const run_listener listener = listen_as_part(request.run);
   noddi_request estimation = make_noddi_request(request, f);
   estimation.run.listener = &listener;
-  const exit_status status = run_noddi(s, estimation);
+  const auto remove_if_empty = [&] {
+    std::error_code not_empty;
+    if (f.is_new) fs::remove(f.out, not_empty);
+  };
+  exit_status status = exit_status::complete;
+  try {
+    status = run_noddi(s, estimation);
+  } catch (const failure&) {
+    remove_if_empty();
+    throw;
+  }
+  if (request.run.dry_run) remove_if_empty();
   stop_signals::release();  // the result is complete: a signal may end the export
-  if (status != exit_status::complete || request.run.dry_run) return status;
+  if (!goes_on_with_images(status, request.run)) return status;
   export_folder(s, make_fsl_settings(s, estimation.run.out, f.out, request.run), plan_cudimot_folder);
   spdlog::info("{0} written; next: voxherd report {0}/voxherd.h5, or fsleyes {0}/mean_fintra", f.out);
   return status;
@@ -166,6 +203,9 @@ constexpr command make_cudimot_command() {
   c.translate = from_cudimot;
   c.notes = list_cudimot_flags;
   c.retell = retell_cudimot;
+  c.own_result = [](const given_options& given) {
+    return cudimot_result(cudimot_folder(cudimot_options().read(given)));
+  };
   c.other_names = "Pipeline_NODDI_Watson.sh Pipeline_NODDI_Bingham.sh:--model=bingham";
   return c;
 }

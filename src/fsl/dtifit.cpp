@@ -306,7 +306,7 @@ exit_status run_dtifit(session& s, const dtifit_request& request) {
   t.run.listener = &listener;
   const exit_status status = run_tensor(s, t);
   stop_signals::release();  // the result is complete: a signal may end the export
-  if (status == exit_status::complete && !request.run.dry_run) write_images(s, request, t);
+  if (goes_on_with_images(status, request.run)) write_images(s, request, t);
   return status;
 }
 
@@ -322,6 +322,7 @@ constexpr command make_dtifit_command() {
   c.notes = list_dtifit_flags;
   c.retell = retell_dtifit;
   c.other_names = "dtifit";
+  c.own_result = [](const given_options& given) { return result_path(dtifit_options().read(given)); };
   return c;
 }
 

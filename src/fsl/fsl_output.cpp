@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/failure.hpp"
+#include "mpi/run/study_question.hpp"
 #include "src/io/input_file.hpp"
 
 namespace voxherd {
@@ -25,6 +26,10 @@ image_type fsl_output_type() {
   throw failure(exit_status::usage,
                 fmt::format("{}={}: expected NIFTI_GZ, NIFTI, NIFTI2_GZ or NIFTI2; other types are not written",
                             variable, printable(name)));
+}
+
+bool goes_on_with_images(exit_status of_result, const run_request& run) {
+  return of_result == exit_status::complete && (!run.dry_run || is_asked());
 }
 
 export_settings make_fsl_settings(const session& s, const std::string& result, const std::string& folder,

@@ -13,6 +13,10 @@ namespace voxherd {
 /// NIFTI2_GZ or NIFTI2. Throws failure (usage) for another type of FSL.
 image_type fsl_output_type();
 
+/// Whether a program of FSL goes on with its images after its result: not after a dry run. A program that is asked
+/// whether its folder is complete goes on, too, and is answered by the files that exist.
+bool goes_on_with_images(exit_status of_result, const run_request& run);
+
 /// How a program of FSL writes images of a new result into a folder: those that are there are replaced.
 export_settings make_fsl_settings(const session& s, const std::string& result, const std::string& folder,
                                   const run_request& run);

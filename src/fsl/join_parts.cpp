@@ -10,8 +10,10 @@
 #include "core/command.hpp"
 #include "core/text.hpp"
 #include "mpi/run/signals.hpp"
+#include "mpi/run/study_question.hpp"
 #include "src/analyses/ballstick/options.hpp"
 #include "src/fsl/bedpostx.hpp"
+#include "src/fsl/fsl_output.hpp"
 #include "src/fsl/joined_results.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -80,13 +82,22 @@ std::string part_path(const postproc_request& request, std::uint32_t part) {
   return fmt::format("{}/data_part_{:04}/voxherd.h5", request.folder, part);
 }
 
-/// Throws failure (usage, bad_data) unless the parts are all voxels of one mask, with these options.
-void check_parts(const postproc_request& request, const joined_rows& joined) {
+/// The options and inputs of the command, as a fit of all voxels stores them. Collective.
+result_layout describe_request(const session& s, const postproc_request& request) {
   ballstick_request asked;
   asked.model = request.model;
+  asked.series = request.series;
+  for (std::string* image : {&asked.series.dwi, &asked.series.mask, &asked.series.gradient_deviation})
+    if (const std::string found = find_image(*image); !found.empty()) *image = found;
+  asked.series.masks = mask_rules::fsl;
   nlohmann::json options = nlohmann::json::object();
   add_stored(ballstick_options(), asked, options);
-  check_alike(joined, {"dwi", "bvals", "bvecs"}, options);
+  return describe_fit(options, ballstick_inputs(s, asked));
+}
+
+/// Throws failure (bad_data) unless the parts are all voxels of the mask, with the options and inputs of the command.
+void check_parts(const postproc_request& request, const joined_rows& joined, const result_layout& wanted) {
+  check_fits(joined, wanted);
   const std::string mask = find_image(request.series.mask);
   const auto inside = voxels_inside(mask, read_nifti_header(find_image(request.series.dwi)), mask_rules::fsl);
   if (inside != joined.voxels())
@@ -105,28 +116,37 @@ void remove_parts(const postproc_request& request) {
 }
 
 exit_status join_parts(session& s, const postproc_request& request, const std::string& out) {
+  const result_layout wanted = describe_request(s, request);
+  bool is_joined = false;
+  s.on_root([&] { is_joined = is_joined_already(out, wanted, request.run); });
+  s.broadcast(is_joined);
+  if (is_joined) return exit_status::complete;
   std::unique_ptr<joined_rows> joined;
   s.agree([&] {
     std::vector<std::string> paths;
     for (std::uint32_t part = 0; part < *request.parts; ++part) paths.push_back(part_path(request, part));
     joined = std::make_unique<joined_rows>(paths, 0);
-    check_parts(request, *joined);
+    check_parts(request, *joined, wanted);
   });
-  nlohmann::json inputs = joined->first().provenance().value("inputs", nlohmann::json::object());
-  inputs.at("mask").erase("part");
-  return run_joined(s, *joined, joined->first().grid(), request.run, out, std::move(inputs));
+  return run_joined(s, *joined, joined->first().grid(), request.run, out, wanted.provenance.at("inputs"));
+}
+
+/// "subject.bedpostX/voxherd.h5" for the parts in subject.bedpostX/diff_parts.
+std::string joined_path(const postproc_request& request) {
+  fs::path parts = fs::absolute(request.folder).lexically_normal();
+  if (parts.filename().empty()) parts = parts.parent_path();  // "diff_parts/" has an empty name
+  return (parts.parent_path() / "voxherd.h5").string();
 }
 
 exit_status run_postproc(session& s, const postproc_request& request) {
   begin_fsl_command(request.no_difference);
-  fs::path parts = fs::absolute(request.folder).lexically_normal();
-  if (parts.filename().empty()) parts = parts.parent_path();  // "diff_parts/" has an empty name
-  const std::string out = parts.parent_path().string();
-  const exit_status status = join_parts(s, request, out + "/voxherd.h5");
+  const std::string out = joined_path(request);
+  const exit_status status = join_parts(s, request, out);
   stop_signals::release();  // the result is complete: a signal may end the export
-  if (status != exit_status::complete || request.run.dry_run) return status;
-  write_bedpostx_folder(s, {.path = out, .nodif = "", .has_inputs = true}, request.run);
-  s.on_root([&] { remove_parts(request); });
+  if (!goes_on_with_images(status, request.run)) return status;
+  write_bedpostx_folder(s, {.path = fs::path(out).parent_path().string(), .nodif = "", .has_inputs = true},
+                        request.run);
+  if (!is_asked()) s.on_root([&] { remove_parts(request); });
   return status;
 }
 
@@ -142,6 +162,7 @@ constexpr command make_postproc_command() {
   c.notes = list_postproc_flags;
   c.retell = retell_postproc;
   c.other_names = "bedpostx_postproc_gpu.sh";
+  c.own_result = [](const given_options& given) { return joined_path(postproc_options().read(given)); };
   return run_by_first_rank(c);
 }
 

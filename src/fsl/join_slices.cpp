@@ -9,8 +9,10 @@
 #include "core/command.hpp"
 #include "core/text.hpp"
 #include "mpi/run/signals.hpp"
+#include "mpi/run/study_question.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/fsl/bedpostx.hpp"
+#include "src/fsl/fsl_output.hpp"
 #include "src/fsl/joined_results.hpp"
 #include "src/fsl/slices.hpp"
 #include "src/fsl/subject_folder.hpp"
@@ -76,9 +78,8 @@ std::vector<std::string> find_results(const fitted_slices& slices) {
 
 void check_slices(const fitted_slices& slices) {
   const joined_rows& rows = *slices.rows;
-  nlohmann::json options = rows.first().configuration();
-  options.erase("backend");  // slices may be fitted on different devices
-  check_alike(rows, {"bvals", "bvecs"}, options);
+  const nlohmann::json inputs = rows.first().provenance().value("inputs", nlohmann::json::object());
+  check_fits(rows, describe_fit(rows.first().configuration(), inputs), {"dwi", "mask", "grad_dev", "image"});
   const auto& size = slices.mask.grid.size;
   for (const auto& part : rows.parts()) {
     const auto& found = part->grid().size;
@@ -97,15 +98,39 @@ void check_slices(const fitted_slices& slices) {
                               printable(slices.mask.path)));
 }
 
+/// The mask of the complete image, in SUBJECT.bedpostX or in SUBJECT.
+std::string find_mask_of_all(const std::string& subject, const std::string& folder) {
+  const char* const name = "nodif_brain_mask";
+  const auto own = fs::is_directory(folder) ? find_only_image(folder, name) : std::nullopt;
+  return own ? *own : require_file(find_only_image(subject, name), folder, "nodif_brain_mask.nii.gz or .nii");
+}
+
+std::string joined_of(const std::string& subject) { return subject + ".bedpostX/voxherd.h5"; }
+
+/// Whether the slices have been joined, and removed, by an earlier call. The options were those of the slices.
+bool are_joined(const join_slices_request& request) {
+  const std::string subject = subject_path(request.subject), out = joined_of(subject);
+  if (!fs::exists(out) || fs::exists(slice_folder(subject, 0) + "/voxherd.h5")) return false;
+  const result_reader result(out);
+  nlohmann::json inputs = result.provenance().value("inputs", nlohmann::json::object());
+  const auto set_now = [&](const char* name, const std::optional<std::string>& file) {
+    const nlohmann::json before = inputs.value(name, nlohmann::json());
+    if (!file || !before.is_object()) return;
+    inputs[name] = fingerprint(*file);
+    if (before.contains("form")) inputs[name]["form"] = before.at("form");
+  };
+  set_now("mask", find_mask_of_all(subject, subject + ".bedpostX"));
+  set_now("dwi", find_only_image(subject, "data"));
+  set_now("bvals", find_text(subject, "bvals"));
+  set_now("bvecs", find_text(subject, "bvecs"));
+  return is_joined_already(out, describe_fit(result.configuration(), inputs), request.run);
+}
+
 fitted_slices open_slices(const join_slices_request& request) {
   fitted_slices slices;
   slices.subject = subject_path(request.subject);
   slices.folder = slices.subject + ".bedpostX";
-  const char* const name = "nodif_brain_mask";
-  const auto own = fs::is_directory(slices.folder) ? find_only_image(slices.folder, name) : std::nullopt;
-  slices.mask = read_nifti_header(
-      own ? *own
-          : require_file(find_only_image(slices.subject, name), slices.folder, "nodif_brain_mask.nii.gz or .nii"));
+  slices.mask = read_nifti_header(find_mask_of_all(slices.subject, slices.folder));
   if (const auto data = find_only_image(slices.subject, "data")) {
     const nifti_header series = read_nifti_header(*data);
     bring_to_grid(slices.mask, series, mask_rules::fsl);
@@ -138,25 +163,38 @@ void remove_slices(const fitted_slices& slices) {
       for (const char* ending : {".nii.gz", ".nii"}) fs::remove(slice_image(slices.subject, image, k) + ending, code);
 }
 
+/// FSL's files, from the joined result.
+void write_joined_folder(session& s, const std::string& folder, const run_request& run) {
+  bool has_inputs = false;
+  s.on_root([&] {
+    has_inputs =
+        find_only_image(folder, "nodif_brain_mask") && find_text(folder, "bvals") && find_text(folder, "bvecs");
+  });
+  s.broadcast(has_inputs);
+  write_bedpostx_folder(s, {.path = folder, .nodif = "", .has_inputs = has_inputs}, run);
+}
+
 exit_status run_join_slices(session& s, const join_slices_request& request) {
   begin_fsl_command({});
+  bool has_joined = false;
+  s.on_root([&] { has_joined = are_joined(request); });
+  s.broadcast(has_joined);
+  if (has_joined) {
+    if (goes_on_with_images(exit_status::complete, request.run))
+      write_joined_folder(s, subject_path(request.subject) + ".bedpostX", request.run);
+    return exit_status::complete;
+  }
   fitted_slices slices;
   s.agree([&] { slices = open_slices(request); });
   nlohmann::json inputs;
   s.on_root([&] { inputs = describe_inputs(slices); });
   s.broadcast(inputs);
   const exit_status status =
-      run_joined(s, *slices.rows, slices.mask.grid, request.run, slices.folder + "/voxherd.h5", std::move(inputs));
+      run_joined(s, *slices.rows, slices.mask.grid, request.run, joined_of(slices.subject), std::move(inputs));
   stop_signals::release();  // the result is complete: a signal may end the export
-  if (status != exit_status::complete || request.run.dry_run) return status;
-  bool has_inputs = false;
-  s.on_root([&] {
-    has_inputs = find_only_image(slices.folder, "nodif_brain_mask") && find_text(slices.folder, "bvals") &&
-                 find_text(slices.folder, "bvecs");
-  });
-  s.broadcast(has_inputs);
-  write_bedpostx_folder(s, {.path = slices.folder, .nodif = "", .has_inputs = has_inputs}, request.run);
-  s.on_root([&] { remove_slices(slices); });
+  if (!goes_on_with_images(status, request.run)) return status;
+  write_joined_folder(s, slices.folder, request.run);
+  if (!is_asked()) s.on_root([&] { remove_slices(slices); });
   return status;
 }
 
@@ -167,6 +205,9 @@ constexpr command make_join_slices_command() {
       {"join_slices", "FSL's bedpostx_postproc.sh: joins the fitted slices", "voxherd join_slices subject"});
   c.other_usage = "SUBJECT_DIR";
   c.other_names = "bedpostx_postproc.sh";
+  c.own_result = [](const given_options& given) {
+    return joined_of(subject_path(join_slices_options().read(given).subject));
+  };
   return run_by_first_rank(c);
 }
 

@@ -1,6 +1,7 @@
 #include "src/fsl/joined_results.hpp"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,13 +10,16 @@
 #include <utility>
 
 #include "core/failure.hpp"
+#include "core/text.hpp"
 #include "mpi/result/output_place.hpp"
 #include "mpi/result/rows.hpp"
 #include "mpi/result/same_study.hpp"
+#include "mpi/run/study_question.hpp"
 #include "src/analyses/common/choose_device.hpp"
 #include "src/export/export_plan.hpp"
 #include "src/fsl/fsl_words.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/noted_inputs.hpp"
 #include "src/show/status_counts.hpp"
 
 namespace voxherd {
@@ -101,24 +105,48 @@ void joined_rows::load_part(const result_reader& part, const batch& items, std::
   }
 }
 
-void check_alike(const joined_rows& joined, const std::vector<const char*>& inputs,
-                 const nlohmann::json& configuration) {
-  const result_reader& first = joined.first();
+result_layout describe_fit(const nlohmann::json& configuration, const nlohmann::json& inputs) {
+  result_layout wanted;
+  wanted.version = version;
+  wanted.analysis = "ballstick";
+  wanted.configuration = configuration;
+  wanted.provenance = {{"inputs", inputs}};
+  for (nlohmann::json& input : wanted.provenance.at("inputs"))
+    if (input.is_object()) input.erase(state_key);
+  return wanted;
+}
+
+std::optional<std::string> find_other_fit(const result_reader& result, const result_layout& wanted) {
+  result_layout own = wanted;
+  // Parts may be fitted on different devices.
+  if (result.configuration().contains("backend")) own.configuration["backend"] = result.configuration().at("backend");
+  const nlohmann::json::json_pointer part("/inputs/mask/part");
+  if (result.provenance().contains(part)) own.provenance[part] = result.provenance().at(part);
+  return find_difference(result, own);
+}
+
+void check_fits(const joined_rows& joined, const result_layout& wanted, const std::vector<const char*>& own_inputs) {
   for (const auto& part : joined.parts()) {
-    nlohmann::json stored = nlohmann::json::object();  // without what the run adds, such as the device
-    for (const auto& [name, value] : part->configuration().items())
-      if (configuration.contains(name)) stored[name] = value;
-    if (const auto difference = first_difference(stored, configuration, ""))
-      throw failure(exit_status::usage, fmt::format("{}: was estimated with other options ({}); give the same options "
-                                                    "as to xfibres",
-                                                    printable(part->path()), *difference));
-    for (const char* input : inputs) {
-      const nlohmann::json::json_pointer sum(fmt::format("/inputs/{}/fingerprint", input));
-      if (part->provenance().value(sum, nlohmann::json()) != first.provenance().value(sum, nlohmann::json()))
-        throw failure(exit_status::bad_data, fmt::format("{}: was estimated from another {} than {}",
-                                                         printable(part->path()), input, printable(first.path())));
-    }
+    result_layout of_part = wanted;
+    const nlohmann::json stored = part->provenance().value("inputs", nlohmann::json::object());
+    nlohmann::json& inputs = of_part.provenance.at("inputs");
+    for (const char* name : own_inputs)
+      if (inputs.contains(name) && stored.contains(name)) inputs[name] = stored.at(name);
+    if (const auto difference = find_other_fit(*part, of_part))
+      throw failure(exit_status::bad_data,
+                    fmt::format("{}: was estimated with other options or inputs ({}); give those of xfibres, or run "
+                                "xfibres again for this part",
+                                printable(part->path()), *difference));
   }
+}
+
+bool is_joined_already(const std::string& out, const result_layout& wanted, const run_request& request) {
+  if (!fs::exists(out) || (request.overwrite && !is_asked())) return false;
+  const result_reader result(out);
+  if (const auto difference = find_other_fit(result, wanted)) answer_with_difference(out, *difference);
+  require_complete(result);
+  if (!is_asked()) spdlog::info("{} is already complete; nothing to join", printable(out));
+  return true;
 }
 
 exit_status run_joined(session& s, joined_rows& rows, const image_grid& grid, const run_request& request,

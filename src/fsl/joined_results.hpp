@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/analysis.hpp"
 #include "core/run_request.hpp"
 #include "mpi/comm/session.hpp"
+#include "mpi/result/result_layout.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "src/analyses/ballstick/options.hpp"
 
@@ -37,10 +39,20 @@ class joined_rows final : public item_input {
   std::size_t bytes_ = 0;
 };
 
-/// Throws failure (bad_data) unless all results were estimated with the options of `configuration` from inputs with the
-/// same fingerprints, of which `inputs` are the names.
-void check_alike(const joined_rows& joined, const std::vector<const char*>& inputs,
-                 const nlohmann::json& configuration);
+/// What a result of ballstick with these options and inputs is compared with.
+result_layout describe_fit(const nlohmann::json& configuration, const nlohmann::json& inputs);
+
+/// The first option or input in which a result differs from `wanted`, except for the device and the part of the mask.
+std::optional<std::string> find_other_fit(const result_reader& result, const result_layout& wanted);
+
+/// Throws failure (bad_data) if a result differs from `wanted`. `own_inputs`: inputs that each result has of its own,
+/// which only must all or none of them have.
+void check_fits(const joined_rows& joined, const result_layout& wanted,
+                const std::vector<const char*>& own_inputs = {});
+
+/// Whether `out` is a complete result of `wanted`, so that nothing is left to join. If it is asked
+/// (study_question.hpp), it answers. Throws failure (usage) if it is another one and --overwrite does not replace it.
+bool is_joined_already(const std::string& out, const result_layout& wanted, const run_request& request);
 
 /// Writes the joined result to `out`. `inputs`: its description of the inputs. Collective. Throws failure.
 exit_status run_joined(session& s, joined_rows& rows, const image_grid& grid, const run_request& request,

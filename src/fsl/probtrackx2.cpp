@@ -1,13 +1,17 @@
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <numbers>
+#include <sstream>
 
 #include "core/command.hpp"
+#include "mpi/result/result_reader.hpp"
 #include "mpi/run/signals.hpp"
+#include "mpi/run/study_question.hpp"
 #include "src/analyses/track/options.hpp"
 #include "src/analyses/track/places.hpp"
 #include "src/analyses/track/spaces.hpp"
@@ -29,7 +33,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto result_name = "voxherd.h5";
+std::string tracked_in(const std::string& folder) { return folder + "/voxherd.h5"; }
+
 constexpr std::uint64_t max_saved_paths = 100'000'000;  // the most that track stores
 
 struct probtrackx2_request : track_request {
@@ -363,7 +368,7 @@ track_request make_track_request(const probtrackx2_request& request, const std::
     r.paths = folder + "/voxherd_paths.h5";
     r.max_paths = max_saved_paths;
   }
-  r.run.out = folder + "/" + result_name;
+  r.run.out = tracked_in(folder);
   r.run.overwrite = r.run.overwrite || (request.force_dir && !r.run.resume);
   return r;
 }
@@ -405,6 +410,41 @@ void list_seed_files(const track_request& r, const result_reader& result, probtr
   }
 }
 
+/// A table that a matrix, or surfaces, have in the folder, without its ending if they have several.
+std::vector<std::string> list_tables(const probtrackx2_request& request, const track_request& track) {
+  std::vector<std::string> names;
+  if (!track.matrix1.empty()) names.emplace_back("fdt_matrix1.dot");
+  if (!track.matrix2.empty() && request.counted_surface.empty() && !request.simple)
+    names.emplace_back("fdt_matrix2.dot");
+  if (!track.matrix3.empty()) names.emplace_back("fdt_matrix3.dot");
+  if (!track.matrix4.empty()) names.emplace_back("fdt_matrix4_1.mtx");
+  return names;
+}
+
+/// The options that change images and not the result. A stored command line has no quotes, but these are words alone.
+std::vector<std::string> image_options(const std::string& command_line) {
+  std::vector<std::string> found;
+  std::istringstream words(command_line);
+  for (std::string word; words >> word;)
+    for (const char* name : {"pd", "ompl"})
+      if (word == std::string("--") + name || word == std::string("-") + name) found.emplace_back(name);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// The rest of the answer to a question: the tables, which have no plan, and whether the images that exist are those of
+/// these options.
+void answer_by_tables(const probtrackx2_request& request, const track_request& track, const std::string& folder) {
+  for (const std::string& name : list_tables(request, track))
+    if (std::error_code none; !fs::exists(fs::path(folder) / name, none))
+      answer_unfinished(fmt::format("{}/{} is not written yet", printable(folder), name));
+  const std::string stored = result_reader(track.run.out).provenance().value("command_line", "");
+  const auto before = image_options(stored), now = image_options(request.run.command_line);
+  if (before != now)
+    answer_with_difference(track.run.out, fmt::format("options of images: [{}] in the file, [{}] now",
+                                                      fmt::join(before, " "), fmt::join(now, " ")));
+}
+
 void write_folder(session& s, const probtrackx2_request& request, const track_request& track,
                   const std::string& folder) {
   export_settings settings = make_fsl_settings(s, track.run.out, folder, request.run);
@@ -428,6 +468,7 @@ void write_folder(session& s, const probtrackx2_request& request, const track_re
     }
     return plan_probtrackx2_folder(result, wanted);
   });
+  if (is_asked()) return answer_by_tables(request, track, folder);
   s.on_root([&] {
     const bool has_counts = !request.counted_surface.empty();
     if (has_counts)
@@ -486,7 +527,7 @@ exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
   }
   if (request.run.dry_run) remove_if_empty();
   stop_signals::release();  // the result is complete: a signal may end the export
-  if (status == exit_status::complete && !request.run.dry_run) write_folder(s, request, track, folder);
+  if (goes_on_with_images(status, request.run)) write_folder(s, request, track, folder);
   return status;
 }
 
@@ -504,6 +545,7 @@ constexpr command make_probtrackx2_command() {
   c.notes = list_probtrackx2_flags;
   c.retell = retell_probtrackx2;
   c.other_names = "probtrackx2 probtrackx2_gpu";
+  c.own_result = [](const given_options& given) { return tracked_in(probtrackx2_options().read(given).dir); };
   return c;
 }
 

@@ -106,6 +106,8 @@ std::string choose_folder(const xfibres_request& request) {
   return folder;
 }
 
+std::string fitted_in(const std::string& folder) { return folder + "/voxherd.h5"; }
+
 ballstick_request make_ballstick_request(const xfibres_request& request, const std::string& folder) {
   ballstick_request b;
   b.series = request.series;
@@ -116,7 +118,7 @@ ballstick_request make_ballstick_request(const xfibres_request& request, const s
   b.series.masks = mask_rules::fsl;
   b.model = request.model;
   b.run = request.run;
-  b.run.out = folder + "/voxherd.h5";
+  b.run.out = fitted_in(folder);
   const bool is_started = fs::exists(b.run.out) || fs::exists(unfinished_path(b.run.out));
   b.run.resume = b.run.resume || (is_started && !b.run.overwrite);
   return b;
@@ -155,7 +157,7 @@ exit_status run_xfibres(session& s, const xfibres_request& request) {
   b.run.listener = &listener;
   const exit_status status = run_ballstick(s, b);
   stop_signals::release();  // the result is complete: a signal may end the export
-  if (status != exit_status::complete || request.run.dry_run) return status;
+  if (!goes_on_with_images(status, request.run)) return status;
   if (request.part) {
     spdlog::info("{} written; bedpostx_postproc_gpu.sh joins the parts", b.run.out);
   } else {
@@ -176,6 +178,7 @@ constexpr command make_xfibres_command() {
   c.notes = list_xfibres_flags;
   c.retell = retell_xfibres;
   c.other_names = "xfibres xfibres_gpu";
+  c.own_result = [](const given_options& given) { return fitted_in(xfibres_options().read(given).folder); };
   return c;
 }
 

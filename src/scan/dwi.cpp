@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <future>
+#include <numeric>
 #include <utility>
 
 #include "core/threads.hpp"
 #include "mpi/run/staged_input.hpp"
+#include "mpi/run/study_question.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -98,7 +100,7 @@ struct dwi_series::state {
     is_root = s.is_root();
     s.on_root([&] { check(); });
     share(s);
-    if (voxels.empty()) return;  // nothing will be loaded
+    if (voxels.empty() || is_asked()) return;  // nothing will be loaded
     std::vector<std::vector<nifti_header>> series{{image}};
     if (!deviation_path.empty()) series.push_back({deviation});
     // Nodes may have different limits, but all ranks read the same stages.
@@ -127,8 +129,7 @@ struct dwi_series::state {
     read_directions();
     if (!deviation_path.empty()) check_deviation();
     describe_mask();
-    voxels = mask_path.empty() ? voxels_with_b0_signal(image, gradients, b0.max_s_per_mm2)
-                               : voxels_inside(mask_path, image, masks);
+    voxels = find_voxels();
     if (!deviation_path.empty() && !voxels.empty()) {
       form = find_deviation_form(deviation, voxels);
       provenance["grad_dev"]["form"] = deviation_form_name(form);
@@ -137,6 +138,15 @@ struct dwi_series::state {
     if (parts > 1) keep_part();
     provenance["dwi"] = series.get();
     provenance["image"] = image.geometry;
+  }
+
+  std::vector<std::uint64_t> find_voxels() {
+    if (!mask_path.empty()) return voxels_inside(mask_path, image, masks);
+    // For a question the series's fingerprint is enough; but the form of the deviation is that of these voxels.
+    if (!is_asked() || !deviation_path.empty()) return voxels_with_b0_signal(image, gradients, b0.max_s_per_mm2);
+    std::vector<std::uint64_t> all(image.grid.voxel_count());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
   }
 
   void read_directions() {
@@ -294,6 +304,7 @@ struct dwi_series::state {
 };
 
 std::uint64_t part_begin(std::uint64_t voxels, std::uint32_t part, std::uint32_t parts) {
+  if (parts > voxels) return std::min<std::uint64_t>(part, voxels);
   return part == parts ? voxels : voxels / parts * part;
 }
 

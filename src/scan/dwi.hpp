@@ -27,7 +27,8 @@ struct dwi_request {
 };
 
 /// Where a part of the mask's voxels begins: voxels / parts in each, and what remains in the last one, as FSL's
-/// split_parts_gpu divides them.
+/// split_parts_gpu divides them. Of more parts than voxels, the first ones have a voxel each and the others none; with
+/// FSL's division, the last one would have all.
 std::uint64_t part_begin(std::uint64_t voxels, std::uint32_t part, std::uint32_t parts);
 
 const option_table<dwi_request>& dwi_options();

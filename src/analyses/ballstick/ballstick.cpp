@@ -86,13 +86,25 @@ void advise_model(const ballstick::settings& settings, const gradient_table& gra
 
 }  // namespace
 
+namespace {
+
+dwi_series open_series(const session& s, const ballstick_request& request) {
+  dwi_request files = request.series;
+  files.needs_b0 = false;  // S0 is a parameter of the model
+  return dwi_series(s, files, request.run.host_memory_bytes());
+}
+
+}  // namespace
+
+nlohmann::json ballstick_inputs(const session& s, const ballstick_request& request) {
+  return open_series(s, request).provenance();
+}
+
 exit_status run_ballstick(session& s, const ballstick_request& request) {
   const ballstick::settings settings = request.model.settings();
   run_settings how = make_run_settings(s, request.run);
   how.export_words = "fsl DIR";
-  dwi_request files = request.series;
-  files.needs_b0 = false;  // S0 is a parameter of the model
-  dwi_series dwi(s, files, request.run.host_memory_bytes());
+  dwi_series dwi = open_series(s, request);
   check_measurements(settings, dwi.gradients(), request.series.dwi);
   advise_model(settings, dwi.gradients());
   add_stored(ballstick_options(), request, how.configuration);

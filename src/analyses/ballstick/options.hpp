@@ -44,6 +44,9 @@ struct ballstick_request {
 
 const option_table<ballstick_request>& ballstick_options();
 
+/// The inputs of the request, as its result stores them. Collective.
+nlohmann::json ballstick_inputs(const session& s, const ballstick_request& request);
+
 /// Collective. Throws failure, the same on every rank.
 exit_status run_ballstick(session& s, const ballstick_request& request);
 

@@ -22,6 +22,7 @@
 #include "core/device_choice.hpp"
 #include "core/threads.hpp"
 #include "mpi/comm/session.hpp"
+#include "mpi/run/study_question.hpp"
 #include "src/analyses/common/openmp_team.hpp"
 
 namespace voxherd {
@@ -335,6 +336,7 @@ void limit_teams(const session& s, int wanted_threads) {
 }
 
 device choose_device(const session& s, const run_request& request) {
+  if (is_asked()) return {};  // nothing is computed
   const backend_choice choice = request.backend;
   const bool is_automatic = choice == backend_choice::automatic;
   if (choice == backend_choice::mixed) return gpu_or_cores(s, request);

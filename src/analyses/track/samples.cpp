@@ -13,6 +13,7 @@
 
 #include "core/failure.hpp"
 #include "core/threads.hpp"
+#include "mpi/run/study_question.hpp"
 #include "src/analyses/common/openmp_team.hpp"
 #include "src/analyses/track/result_samples.hpp"
 #include "src/export/exported_samples.hpp"
@@ -272,8 +273,10 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
   s.broadcast(grid);
   s.broadcast(voxels);
   for (std::int32_t& n : counts) s.broadcast(n);
+  // For a question the files' fingerprints are enough.
+  const std::size_t voxels_read = is_asked() ? 1 : voxels.size();
   const std::size_t bytes =
-      voxels.size() * static_cast<std::size_t>(counts[0]) * static_cast<std::size_t>(counts[1]) * sizeof(packed_fibre);
+      voxels_read * static_cast<std::size_t>(counts[0]) * static_cast<std::size_t>(counts[1]) * sizeof(packed_fibre);
   s.broadcast(is_masked);
   posterior_samples all{grid,
                         std::move(voxels),
@@ -284,7 +287,7 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
                         node_memory(s, bytes, "the posterior samples")};
   const node_cores cores(s);
   s.agree([&] {
-    if (s.node_rank() != 0) return;
+    if (s.node_rank() != 0 || is_asked()) return;
     if (!source) source = open_source(path, mask, rules);
     // In a thread of its own, because this rank may be bound to a few cores while the others of its node wait.
     const auto read_on_all_cores = [&] {

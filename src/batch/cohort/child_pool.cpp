@@ -41,6 +41,12 @@ struct pool_counts {
 
 bool is_stop_signal(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGUSR1; }
 
+/// Signals of a defect, which would come again.
+bool is_crash(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGABRT ||
+         signal == SIGSYS;
+}
+
 class pool {
  public:
   pool(const std::vector<pool_job>& jobs, const pool_settings& settings)
@@ -168,9 +174,13 @@ class pool {
     } else if (is_stop_signal(how.signal) || how.status == static_cast<int>(exit_status::interrupted)) {
       ++counts_.stopped;
       say(spdlog::level::info, "subject {}: stopped after {}; the same command continues it", job.name, time);
+    } else if (is_crash(how.signal)) {
+      note_failure(number, exit_status::internal_error, fmt::format("crashed with signal {}", how.signal));
     } else if (how.signal != 0) {
-      note_failure(number, exit_status::internal_error,
-                   fmt::format("killed by signal {} (out of memory?)", how.signal));
+      was_killed_ = true;
+      note_failure(
+          number, exit_status::interrupted,
+          fmt::format("killed by signal {}, perhaps for lack of memory; the same command continues it", how.signal));
     } else {
       note_failure(number, static_cast<exit_status>(how.status), child.log.first_error());
     }
@@ -210,7 +220,7 @@ class pool {
   }
 
   exit_status status() const {
-    if (counts_.stopped > 0 || (signal_ != 0 && !waiting_.empty())) return exit_status::interrupted;
+    if (counts_.stopped > 0 || was_killed_ || (signal_ != 0 && !waiting_.empty())) return exit_status::interrupted;
     return first_failure_.value_or(exit_status::complete);
   }
 
@@ -229,6 +239,7 @@ class pool {
   std::map<std::size_t, running_child> running_;  ///< running children by job
   pool_counts counts_;
   std::optional<exit_status> first_failure_;
+  bool was_killed_ = false;  ///< a job, from outside
   int signal_ = 0;
 };
 

@@ -106,8 +106,8 @@ struct pool_settings {
 
 /// Runs the jobs, each in a child process, as many at a time as there are places; a failed one does not stop the
 /// others. Of several pools each job is started by one only, which holds a lock of its OUT.log. On a stop signal the
-/// children receive it and save. Returns complete; interrupted if a job was stopped; else the status of the first
-/// failure.
+/// children receive it and save. Returns complete; interrupted if a job was stopped or killed; else the status of the
+/// first failure.
 exit_status run_pool(const std::vector<pool_job>& jobs, const pool_settings& settings);
 
 }  // namespace voxherd

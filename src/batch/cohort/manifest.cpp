@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "core/command_line.hpp"
 #include "core/failure.hpp"
 #include "core/plain_text.hpp"
 #include "core/text.hpp"
@@ -142,17 +143,58 @@ std::string find_out(const std::vector<std::string>& words) {
   return "";
 }
 
+/// The result of a command that chooses its name itself; "" for other commands, and for a wrong command line, which the
+/// table of subjects shows.
+std::string find_own_result(const std::vector<std::string>& words) {
+  try {
+    const command& what = find_command(all_commands(), words.front());
+    if (what.own_result == nullptr) return "";
+    return what.own_result(parse_command_line(what, {words.begin() + 1, words.end()}));
+  } catch (const failure&) {
+    return "";
+  }
+}
+
+bool names_its_result(const std::string& name) {
+  const auto commands = all_commands();
+  return std::any_of(commands.begin(), commands.end(),
+                     [&](const command* c) { return c->name == name && c->own_result != nullptr; });
+}
+
+bool is_same_place(const std::string& one, const std::string& other) {
+  std::error_code none;
+  return std::filesystem::weakly_canonical(one, none) == std::filesystem::weakly_canonical(other, none);
+}
+
+/// The result of a program that has no --out. The column may name it.
+void set_own_result(const table& t, const std::string& cell, cohort_subject& s) {
+  const std::string own = find_own_result(s.words);
+  if (cell.empty() || cell == "n/a") {
+    s.out = own;
+  } else if (own.empty() || is_same_place(cell, own)) {
+    s.out = cell;
+  } else {
+    bad_cell(t.path, s.line, "out",
+             fmt::format("{}, but the result of this {} is {}; correct the cell, or leave it empty", cell,
+                         s.words.front(), own));
+  }
+}
+
 void set_out(const table& t, const std::vector<std::string>& cells, cohort_subject& s) {
   const auto column = find_column(t, "out");
-  const std::string cell = column ? cells[*column] : "", option = find_out(s.words);
+  const bool has_own_result = names_its_result(s.words.front());
+  const std::string cell = column ? cells[*column] : "", option = has_own_result ? "" : find_out(s.words);
   if (!cell.empty() && !option.empty() && cell != option)
     bad_cell(t.path, s.line, "out", fmt::format("{}, but the command has --out {}; remove one of them", cell, option));
-  s.out = cell.empty() ? option : cell;
+  if (has_own_result) {
+    set_own_result(t, cell, s);
+  } else {
+    s.out = cell.empty() ? option : cell;
+  }
   if (s.out.empty() || s.out == "n/a")
     bad_line(t.path, s.line,
              fmt::format("{}: no result file; set it in column out or with --out in the command", s.name));
-  // bedpostx chooses the name of its result; the column only tells the cohort where to find it.
-  if (option.empty() && s.words.front() != "bedpostx") s.words.insert(s.words.end(), {"--out", s.out});
+  if (option.empty() && !has_own_result) s.words.insert(s.words.end(), {"--out", s.out});
   if (std::find(s.words.begin(), s.words.end(), "--resume") == s.words.end()) s.words.push_back("--resume");
 }
 

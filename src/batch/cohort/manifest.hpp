@@ -19,8 +19,9 @@ struct cohort_subject {
 /// file's content, `path` its name for messages. `given_template`, "" for none, overrides the file's.
 ///
 /// Columns: subject (or participant_id); command, the subject's command line, unless there is a template; out, the
-/// result file, unless the command line has --out; further columns are values for {NAME} in the template. Throws
-/// failure: usage for a wrong template, bad_data with line and column for everything else.
+/// result file, unless the command line has --out or the command chooses the name itself; further columns are values
+/// for {NAME} in the template. Throws failure: usage for a wrong template, bad_data with line and column for everything
+/// else.
 std::vector<cohort_subject> parse_manifest(const std::string& path, const std::string& text,
                                            const std::string& given_template);
 

@@ -1,19 +1,20 @@
 #include "src/batch/cohort/subject_status.hpp"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <vector>
 
 #include "core/failure.hpp"
 #include "mpi/result/named_output.hpp"
 #include "mpi/result/output_place.hpp"
 #include "mpi/result/result_reader.hpp"
+#include "mpi/result/same_study.hpp"
+#include "mpi/run/study_question.hpp"
 #include "src/batch/cohort/cost.hpp"
 #include "src/batch/cohort/run_subject.hpp"
 #include "src/io/fingerprint.hpp"
@@ -78,92 +79,81 @@ bool read_unfinished(subject_status& s, const std::string& out) {
   return false;
 }
 
-[[noreturn]] void refuse_origin(const std::string& out, const std::string& found, const std::string& expected) {
-  throw failure(exit_status::usage, fmt::format("{} was computed {}, but the subject's command {}; choose another "
-                                                "result file, or remove this one to compute it again",
-                                                out, found, expected));
-}
-
 /// Whether the command line that made a result has the option. Its words are not quoted.
 bool was_given(const std::string& line, const std::string& option) {
   return (line + ' ').find(" --" + option + ' ') != line.npos || line.find(" --" + option + '=') != line.npos;
 }
 
-/// `input`: as the result stores it. A file that was moved is the same if its content is.
-bool is_same_input(const nlohmann::json& input, const std::string& path) {
-  const std::string stored = input.value("path", "");
-  if (is_same_file(stored, path)) return true;
-  try {
-    return input.contains("paths") || find_fingerprint(path).at("fingerprint") == input.value("fingerprint", "");
-  } catch (const failure&) {
-    return true;  // it cannot be read any more
-  }
+/// Whether a result lists the file among its inputs.
+bool is_listed(const std::string& path, const nlohmann::json& inputs) {
+  std::error_code none;
+  const fs::path normal = fs::absolute(path, none).lexically_normal();
+  for (const nlohmann::json& input : inputs)
+    if (input.is_object())
+      for (const std::string& file : list_input_files(input))
+        if (fs::path(file).lexically_normal() == normal) return true;
+  return false;
 }
 
-void check_inputs(const result_reader& result, const subject_command& command, const std::string& line) {
+/// For a command that cannot be asked, because inputs no longer exist: the first option that differs, input that has
+/// changed, or missing file that is none of the result's; "" if there is none.
+std::string compare_without_inputs(const result_reader& result, const subject_command& command,
+                                   const prepared_command& prepared) {
+  nlohmann::json now = nlohmann::json::object();
+  prepared.add_stored(now);
+  const nlohmann::json& stored = result.configuration();
   const nlohmann::json inputs = result.provenance().value("inputs", nlohmann::json::object());
-  for (const option_spec& spec : command.what.options()) {
-    if (spec.type != option_type::file || !inputs.contains(spec.name)) continue;
-    const nlohmann::json& input = inputs.at(spec.name);
-    const auto given = command.given.values.find(spec.name);
-    const bool is_given = given != command.given.values.end();
-    if (!is_given && was_given(line, spec.name))
-      refuse_origin(result.path(), fmt::format("with --{} {}", spec.name, input.value("path", "")), "has none");
-    std::error_code ignored;
-    if (!is_given || given->second.size() != 1 || !fs::is_regular_file(given->second.front(), ignored)) continue;
-    const std::string& path = given->second.front();
-    if (!input.contains("path")) refuse_origin(result.path(), "without --" + spec.name, "has --" + spec.name);
-    if (!is_same_input(input, path))
-      refuse_origin(result.path(), fmt::format("from --{} {}", spec.name, input.value("path", "")),
-                    fmt::format("has --{} {}", spec.name, path));
-  }
-}
-
-/// Whether an option's words give the stored value. Lists of numbers are not compared.
-bool gives(const option_spec& spec, const std::vector<std::string>& words, const nlohmann::json& stored) {
-  if (stored.is_boolean()) return stored.get<bool>() == !spec.takes_value();
-  if (stored.is_array()) return stored.empty() || !stored.front().is_string() || stored == nlohmann::json(words);
-  if (words.size() != 1) return false;
-  if (stored.is_string()) return stored == words.front();
-  char* end = nullptr;
-  const double number = std::strtod(words.front().c_str(), &end);
-  return *end == '\0' && static_cast<float>(number) == stored.get<float>();
-}
-
-void check_options(const result_reader& result, const subject_command& command, const std::string& line) {
-  for (const option_spec& spec : command.what.options()) {
-    const auto given = command.given.values.find(spec.name);
-    const bool is_given = given != command.given.values.end();
-    // Others have their defaults, which may depend on the inputs.
-    if (!spec.stored || (!is_given && !was_given(line, spec.name))) continue;
-    const auto stored = result.configuration().find(spec.name);
-    if (stored == result.configuration().end()) continue;
-    const std::vector<std::string> words = is_given ? given->second : std::vector{spec.standard};
-    if ((is_given || spec.takes_value()) && gives(spec, words, *stored)) continue;
-    refuse_origin(result.path(), fmt::format("with --{} {}", spec.name, stored->dump()),
-                  is_given ? fmt::format("has --{} {}", spec.name, fmt::join(words, " ")) : "has none");
-  }
-}
-
-/// Throws failure (usage) if the result is that of another command than the subject's.
-void check_origin(const result_reader& result, const cohort_subject& subject, const std::vector<std::string>& more) {
-  if (subject.words.empty()) return;
   const std::string line = result.provenance().value("command_line", "");
-  std::istringstream words(line);
-  std::string program, name;
-  words >> program >> name;
-  if (name != subject.words.front())
-    refuse_origin(result.path(), fmt::format("by `{} {}`", program, name),
-                  fmt::format("is `{}`", subject.words.front()));
-  std::optional<subject_command> command;
-  try {
-    command.emplace(parse_subject(subject, more));
-  } catch (const failure&) {
-    return;  // options that no longer exist; the result is complete all the same
+  const nlohmann::json nothing;
+  for (const option_spec& spec : command.what.options()) {
+    if (spec.type == option_type::file && command.given.has(spec.name)) {
+      for (const std::string& path : command.given.values.at(spec.name))
+        if (std::error_code none; spec.name != "out" && !fs::exists(path, none) && !is_listed(path, inputs))
+          return fmt::format("{} {} does not exist, and is no input of this result", spec.label(), path);
+    }
+    const bool is_given = command.given.has(spec.name);
+    // Options that were not given may have values that were found in the data.
+    if (!spec.stored && spec.type != option_type::file) continue;
+    if (is_given != was_given(line, spec.name) && spec.place == 0)
+      return fmt::format("{}: {} in the file, {} now", spec.name, is_given ? "not given" : "given",
+                         is_given ? "given" : "not given");
+    if (!is_given || !spec.stored || !now.contains(spec.name)) continue;
+    const nlohmann::json& before = stored.contains(spec.name) ? stored.at(spec.name) : nothing;
+    if (const auto difference = first_difference(before, now.at(spec.name), spec.name)) return *difference;
   }
-  check_inputs(result, *command, line);
-  // The others' words are those of other programs.
-  if (command->what.translate == nullptr) check_options(result, *command, line);
+  for (const auto& [name, input] : inputs.items()) {
+    if (!input.is_object() || list_input_files(input).empty()) continue;
+    const std::vector<std::string> files = list_input_files(input);
+    const bool exist = std::all_of(files.begin(), files.end(), [](const std::string& file) {
+      std::error_code none;
+      return fs::exists(file, none);
+    });
+    if (const std::string change = exist ? describe_change(input) : ""; !change.empty())
+      return fmt::format("inputs.{}: {}", name, change);
+  }
+  return "";
+}
+
+void add_detail(subject_status& s, const std::string& text) { s.detail += (s.detail.empty() ? "" : "; ") + text; }
+
+/// Whether nothing is left to do. Throws failure (usage) if the result is that of another command than the subject's,
+/// and what the command throws if it refuses its inputs.
+bool check_origin(const result_reader& result, const cohort_subject& subject, const std::vector<std::string>& more,
+                  subject_status& s) {
+  if (subject.words.empty()) return true;
+  const subject_command command = parse_subject(subject, more);
+  const std::unique_ptr<prepared_command> prepared = prepare_subject(subject, more);
+  study_answer answer;
+  try {
+    answer = ask_command(*prepared);
+  } catch (const failure& f) {
+    if (f.status != exit_status::missing_input) throw;
+    answer.difference = compare_without_inputs(result, command, *prepared);
+    if (answer.difference.empty()) add_detail(s, fmt::format("only its options are compared: {}", f.what()));
+  }
+  if (!answer.difference.empty()) answer_with_difference(result.path(), answer.difference);
+  add_detail(s, answer.unfinished);
+  return answer.unfinished.empty();
 }
 
 void read_complete(subject_status& s, const cohort_subject& subject, const std::vector<std::string>& more) {
@@ -171,13 +161,12 @@ void read_complete(subject_status& s, const cohort_subject& subject, const std::
   if (!result.complete())
     throw failure(exit_status::bad_data,
                   fmt::format("{} is incomplete although it has its final name; remove it", s.out));
-  check_origin(result, subject, more);
+  const bool is_complete = check_origin(result, subject, more, s);
   s.spent = read_cost(result);
-  s.state = subject_state::complete;
+  s.state = is_complete ? subject_state::complete : subject_state::partial;
+  s.resubmit = !is_complete;
   s.done = 1;
 }
-
-void add_detail(subject_status& s, const std::string& text) { s.detail += (s.detail.empty() ? "" : "; ") + text; }
 
 std::string died_text(const task_note& note) {
   return fmt::format("ended without a message on {}{} (killed, out of memory or node failure?); started {}", note.host,

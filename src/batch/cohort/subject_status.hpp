@@ -25,9 +25,9 @@ struct subject_status {
   cost spent;             ///< in all runs so far
 };
 
-/// Determined from the result, OUT.part and its journal, OUT.lock, OUT.task.json and OUT.cost.json. A complete result
-/// of another command, or of other inputs or options than the subject's words and `more` give, is a failure. Changes no
-/// file.
+/// Determined from the result, OUT.part and its journal, OUT.lock, OUT.task.json and OUT.cost.json. The subject's
+/// command (its words and `more`) is asked whether a complete result is its own, and whether it has more to do: the
+/// result of another command, or of other inputs or options, is a failure. Changes no file.
 subject_status find_status(const cohort_subject& subject, const std::vector<std::string>& more);
 
 nlohmann::json as_json(const subject_status& s);

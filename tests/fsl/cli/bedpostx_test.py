@@ -120,7 +120,7 @@ class Bedpostx(unittest.TestCase):
         self.bedpostx(*QUICK)
         before = contents(self.out)
         output = self.bedpostx(*QUICK[2:], "-n", "3", ranks=2, expect=2).stderr
-        self.assertIn("finished with other flags (fibres: 2 in the file, 3 now)", output)
+        self.assertIn("finished with other flags or inputs (fibres: 2 in the file, 3 now)", output)
         self.assertIn("bedpostx: -n 7: expected an integer, 1 to", self.bedpostx("-n", "7", expect=2).stderr)
         self.assertEqual(contents(self.out), before)
         self.bedpostx(*QUICK[2:], "-n", "1", "--overwrite")
