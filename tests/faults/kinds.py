@@ -6,6 +6,7 @@ import subprocess
 import time
 
 from cases import Case
+from changed_commands import changed_kinds
 from input_cases import input_kinds
 from name_cases import Names
 from processes import Job
@@ -209,7 +210,7 @@ class DeviceMemory(Fault):
 def kinds(are_inputs):
     """Bad inputs, or faults of runs, in the order in which they take turns."""
     if are_inputs:
-        return [*input_kinds(), Names(), ViewRequest()]
+        return [*input_kinds(), Names(), ViewRequest(), *changed_kinds()]
     kill, term = signal.SIGKILL, signal.SIGTERM
     return [Signal("kill-rank", kill, "rank"), FileError("write", [errno.ENOSPC, errno.EDQUOT, errno.EIO]), Damage(),
             Signal("terminate-rank", term, "rank"), Pause(), FullDisk(), SecondJob(), Signal("kill-launcher", kill, "launcher"),

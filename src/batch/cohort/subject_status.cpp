@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -95,31 +96,40 @@ bool is_listed(const std::string& path, const nlohmann::json& inputs) {
   return false;
 }
 
-/// For a command that cannot be asked, because inputs no longer exist: the first option that differs, input that has
-/// changed, or missing file that is none of the result's; "" if there is none.
-std::string compare_without_inputs(const result_reader& result, const subject_command& command,
-                                   const prepared_command& prepared) {
+std::string find_other_option(const result_reader& result, const subject_command& command,
+                              const prepared_command& prepared) {
   nlohmann::json now = nlohmann::json::object();
   prepared.add_stored(now);
   const nlohmann::json& stored = result.configuration();
+  const std::string line = result.provenance().value("command_line", "");
+  for (const option_spec& spec : command.what.options()) {
+    const bool was = was_given(line, spec.name), is = command.given.has(spec.name);
+    // Options that were not given may have values that were found in the data.
+    if (!spec.stored || (!was && !is)) continue;
+    const nlohmann::json nothing, before = stored.contains(spec.name) ? stored.at(spec.name) : nothing;
+    if (const auto other = first_difference(before, now.contains(spec.name) ? now.at(spec.name) : nothing, spec.name))
+      return *other;
+  }
+  return "";
+}
+
+/// An input that is another file than the result's, or has another content.
+std::string find_other_input(const result_reader& result, const subject_command& command) {
   const nlohmann::json inputs = result.provenance().value("inputs", nlohmann::json::object());
   const std::string line = result.provenance().value("command_line", "");
-  const nlohmann::json nothing;
+  constexpr const char* no_inputs[] = {"out", "json", "trace", "config"};
   for (const option_spec& spec : command.what.options()) {
-    if (spec.type == option_type::file && command.given.has(spec.name)) {
-      for (const std::string& path : command.given.values.at(spec.name))
-        if (std::error_code none; spec.name != "out" && !fs::exists(path, none) && !is_listed(path, inputs))
-          return fmt::format("{} {} does not exist, and is no input of this result", spec.label(), path);
-    }
-    const bool is_given = command.given.has(spec.name);
-    // Options that were not given may have values that were found in the data.
-    if (!spec.stored && spec.type != option_type::file) continue;
-    if (is_given != was_given(line, spec.name) && spec.place == 0)
-      return fmt::format("{}: {} in the file, {} now", spec.name, is_given ? "not given" : "given",
-                         is_given ? "given" : "not given");
-    if (!is_given || !spec.stored || !now.contains(spec.name)) continue;
-    const nlohmann::json& before = stored.contains(spec.name) ? stored.at(spec.name) : nothing;
-    if (const auto difference = first_difference(before, now.at(spec.name), spec.name)) return *difference;
+    if (spec.type != option_type::file ||
+        std::find(std::begin(no_inputs), std::end(no_inputs), spec.name) != std::end(no_inputs))
+      continue;
+    const bool is = command.given.has(spec.name);
+    if (spec.place == 0 && is != was_given(line, spec.name) && !was_given(line, "config"))
+      return fmt::format("{}: {} in the file, {} now", spec.name, is ? "not given" : "given",
+                         is ? "given" : "not given");
+    if (!is) continue;
+    for (const std::string& path : command.given.values.at(spec.name))
+      if (std::error_code none; !fs::exists(path, none) && !is_listed(path, inputs) && spec.place == 0)
+        return fmt::format("{} {} does not exist, and is no input of this result", spec.label(), path);
   }
   for (const auto& [name, input] : inputs.items()) {
     if (!input.is_object() || list_input_files(input).empty()) continue;
@@ -132,6 +142,14 @@ std::string compare_without_inputs(const result_reader& result, const subject_co
       return fmt::format("inputs.{}: {}", name, change);
   }
   return "";
+}
+
+/// For a command that cannot be asked, because inputs no longer exist: the first option or input that differs, as far
+/// as they are known; "" if there is none.
+std::string compare_without_inputs(const result_reader& result, const subject_command& command,
+                                   const prepared_command& prepared) {
+  const std::string option = find_other_option(result, command, prepared);
+  return option.empty() ? find_other_input(result, command) : option;
 }
 
 void add_detail(subject_status& s, const std::string& text) { s.detail += (s.detail.empty() ? "" : "; ") + text; }

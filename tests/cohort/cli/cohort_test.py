@@ -229,15 +229,17 @@ class OtherResults(Folder):
         return s["state"], s["exit_status"], s["resubmit"], s["detail"]
 
     def test_a_result_of_another_command_other_inputs_or_other_options_is_not_complete(self):
-        for command, found in ((f"ballstick {series('one')}", "by `voxherd tensor`"),
-                               (f"tensor {series('two')} --fit ols", "from --bvals"),
-                               (f"tensor {series('one')} --fit wls", 'with --fit "ols"'),
-                               (f"tensor {series('one')}", 'with --fit "ols"'),
-                               (f"tensor {series('one').split(' --mask')[0]} --fit ols", "with --mask")):
+        for command, found in ((f"ballstick {series('one')}", 'analysis: "tensor" in the file, "ballstick" now'),
+                               (f"tensor {series('two')} --fit ols", "/one/bvals in the file, "),
+                               (f"tensor {series('one')} --fit wls", 'fit: "ols" in the file, "wls" now'),
+                               (f"tensor {series('one')}", 'fit: "ols" in the file, "iwls" now'),
+                               (f"tensor {series('one')} --fit ols --shells 0,1000", "shells: "),
+                               (f"tensor {series('one').split(' --mask')[0]} --fit ols", "inputs.mask: ")):
             with self.subTest(command):
                 state = self.state(command)
                 self.assertEqual(state[:3], ("failed", 2, False), state)
-                self.assertIn(f"x.h5 was computed {found}", state[3])
+                self.assertIn("x.h5 belongs to a different study (", state[3])
+                self.assertIn(found, state[3])
         done = call(self.folder, "cohort", "cohort.tsv", "--run-all")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("subject a is not tried again", done.stderr)
@@ -247,8 +249,27 @@ class OtherResults(Folder):
                         f"tensor {series(self.path('one'))} --fit ols --quiet"):
             with self.subTest(command):
                 self.assertEqual(self.state(command), ("complete", 0, False, ""))
+
+    def test_the_options_are_compared_where_inputs_no_longer_exist(self):
         shutil.rmtree(self.path("one"))
-        self.assertEqual(self.state(f"tensor {series('one')} --fit ols")[0], "complete")
+        state = self.state(f"tensor {series('one')} --fit ols")
+        self.assertEqual(state[:3], ("complete", 0, False), state)
+        self.assertIn("only its options are compared", state[3])
+        for command, found in ((f"tensor {series('one')} --fit wls", 'fit: "ols" in the file, "wls" now'),
+                               (f"tensor {series('one')}", 'fit: "ols" in the file, "iwls" now'),
+                               (f"tensor {series('one').split(' --mask')[0]} --fit ols", "mask: given in the file, not given now"),
+                               (f"tensor {series('gone')} --fit ols", "gone/data.nii.gz does not exist, and is no input")):
+            with self.subTest(command):
+                state = self.state(command)
+                self.assertEqual(state[:3], ("failed", 2, False), state)
+                self.assertIn(found, state[3])
+
+    def test_an_input_with_another_content_and_a_wrong_command_are_not_complete(self):
+        self.assertEqual(self.state(f"tensor {series('one')} --fit olss")[:3], ("failed", 2, False))
+        shutil.copy(self.path("two/bvals"), self.path("one/bvals"))
+        state = self.state(f"tensor {series('one')} --fit ols")
+        self.assertEqual(state[:3], ("failed", 2, False), state)
+        self.assertIn("inputs.bvals", state[3])
 
 
 class Manifests(Folder):

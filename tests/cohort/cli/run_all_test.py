@@ -150,13 +150,13 @@ class RunAll(CohortFolder):
         self.run_all()
         self.assert_as_alone(LONG, "s1", "s2")
 
-    def test_a_killed_subject_has_failed_and_is_resumed(self):
+    def test_a_killed_subject_counts_as_stopped_and_is_resumed(self):
         self.manifest(LONG, "s1", "s2")
         job = self.start_and_wait_for_batches()
         os.kill(subjects_of(job.pid)[0], signal.SIGKILL)
         messages = job.communicate(timeout=300)[1]
-        self.assertEqual(job.returncode, 70, messages)
-        self.assertRegex(messages, r"subject s[12]: failed with status 70: killed by signal 9")
+        self.assertEqual(job.returncode, 75, messages)
+        self.assertRegex(messages, r"subject s[12]: failed with status 75: killed by signal 9, .*; the same command continues it")
         self.assertIn("1 of 2 subjects complete, 1 failed", messages)
         self.run_all()
         self.assertEqual(self.table()["counts"]["complete"], 2)

@@ -1,5 +1,6 @@
 """voxherd xfibres, and FSL's chain split_parts_gpu, xfibres_gpu for each part, bedpostx_postproc_gpu.sh."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -85,8 +86,12 @@ class Xfibres(unittest.TestCase):
         inside[tuple(kept.T)] = 1
         out = self.prepare("tiny", 5)
         nibabel.save(nibabel.Nifti1Image(inside, mask.affine), f"{out}/nodif_brain_mask.nii.gz")
+        sizes = []
         for part in range(5):
             self.fit_part(out, part, 5)
+            said = run("info", f"{out}/diff_parts/data_part_{part:04}/voxherd.h5", "--verbose").stdout
+            sizes.append(int(re.search(r"part.*?voxels\W+(\d+)", said, re.DOTALL)[1]))
+        self.assertEqual(sizes, [1, 1, 0, 0, 0])
         self.join(out, 5)
         one, joined = (nibabel.load(f"{folder}/merged_ph1samples.nii.gz").get_fdata()
                        for folder in (self.path("subject.bedpostX"), out))
@@ -99,12 +104,56 @@ class Xfibres(unittest.TestCase):
         self.assertIn("data_part_0001", self.join(out, 2, expect=66))
         self.fit_part(out, 1, 2)
         other = [word.replace("--nj=50", "--nj=60") for word in CHAIN]
-        self.assertIn("jumps: 50 in the file, 60 now", self.join(out, 2, other, expect=2))
+        self.assertIn("jumps: 50 in the file, 60 now", self.join(out, 2, other, expect=65))
         self.assertIn("expected the", self.join(out, 1, expect=65))
         self.assertFalse(os.path.exists(f"{out}/voxherd.h5"))
         self.assertFalse(os.path.exists(f"{out}/xfms"))
         self.join(out, 2)
         self.expect_the_folder_of_one_bedpostx(out)
+
+    def test_called_again_it_is_complete_and_writes_missing_images(self):
+        out = self.prepare("again", 2)
+        for part in range(2):
+            self.fit_part(out, part, 2)
+        self.join(out, 2)
+        os.remove(f"{out}/merged_th1samples.nii.gz")
+        self.join(out, 2)
+        self.expect_the_folder_of_one_bedpostx(out)
+        other = [word.replace("--nj=50", "--nj=60") for word in CHAIN]
+        self.assertIn("jumps: 50 in the file, 60 now", self.join(out, 2, other, expect=2))
+
+    def test_parts_with_other_inputs_than_those_of_the_command_are_refused(self):
+        mask = nibabel.load(f"{self.subject}/nodif_brain_mask.nii.gz")
+        deviation = np.zeros((*mask.shape, 9), np.float32)
+        deviation[..., 0] = 0.05
+        nibabel.save(nibabel.Nifti1Image(deviation, mask.affine), self.path("dev.nii.gz"))
+        with_deviation = [*CHAIN, "--gradnonlin=" + self.path("dev")]
+        out = self.prepare("mixed", 2)
+        self.fit_part(out, 0, 2)
+        self.fit_part(out, 1, 2, with_deviation)
+        for chain in (CHAIN, with_deviation):
+            self.assertIn("inputs.grad_dev", self.join(out, 2, chain, expect=65))
+        self.fit_part(out, 1, 2, ["--overwrite", *CHAIN])
+        self.assertIn("inputs.grad_dev", self.join(out, 2, with_deviation, expect=65))
+        shutil.copy(f"{out}/bvals", self.path("bvals"))
+        with open(f"{out}/bvals") as file:
+            bvals = file.read()
+        with open(f"{out}/bvals", "w") as file:
+            file.write(bvals.replace("1000", "990"))
+        self.assertIn("inputs.bvals", self.join(out, 2, expect=65))
+        shutil.copy(self.path("bvals"), f"{out}/bvals")
+        self.assertFalse(os.path.exists(f"{out}/voxherd.h5"))
+        self.join(out, 2)
+        self.expect_the_folder_of_one_bedpostx(out)
+
+    def test_parts_with_gradient_deviation_are_joined_and_named(self):
+        mask = nibabel.load(f"{self.subject}/nodif_brain_mask.nii.gz")
+        nibabel.save(nibabel.Nifti1Image(np.full((*mask.shape, 9), 0.01, np.float32), mask.affine), self.path("all.nii.gz"))
+        chain, out = [*CHAIN, "--gradnonlin=" + self.path("all")], self.prepare("deviated", 2)
+        for part in range(2):
+            self.fit_part(out, part, 2, chain)
+        self.join(out, 2, chain)
+        self.assertIn("all.nii.gz", run("info", "--verbose", f"{out}/voxherd.h5").stdout)
 
     def test_alone_it_writes_the_files_that_nipype_expects(self):
         out = self.path("alone")
