@@ -43,10 +43,10 @@ struct command {
   /// Names of the programs that it replaces, separated by blanks: a link with one of them to this program is this
   /// command. A version may follow each, as in probtrackx2_gpu10.2.
   const char* other_names = "";
-  /// The result of a program that chooses its name itself, from its options; null: --out names it.
-  std::string (*own_result)(const given_options&) = nullptr;
   /// The ranks that these words after its name need; null: all.
   needed_ranks (*ranks)(const std::vector<std::string>& words) = nullptr;
+  /// The result of a program that chooses its name itself, from its options; null: --out names it.
+  std::string (*own_result)(const given_options&) = nullptr;
 
   const std::vector<option_spec>& options() const { return table().specs(); }
 };

@@ -24,8 +24,7 @@ nlohmann::json read_inputs(const nlohmann::json& provenance) {
 /// Leaves what is in the files: inputs that were moved are the same.
 void remove_places(nlohmann::json& value) {
   if (value.is_object()) {
-    value.erase("path");
-    value.erase("paths");
+    for (const char* place : {"path", "paths", "state"}) value.erase(place);
   }
   if (value.is_structured())
     for (nlohmann::json& one : value) remove_places(one);

@@ -35,6 +35,13 @@ void check_items(const analysis& a, const result_layout& layout) {
   if (!right) throw failure(exit_status::internal_error, a.name() + ": the point offsets do not match the items");
 }
 
+/// A file's times are of no use to a reader, and would make two equal results differ. Inputs may be in groups.
+void remove_states(nlohmann::json& inputs) {
+  if (inputs.is_object()) inputs.erase("state");
+  if (inputs.is_structured())
+    for (nlohmann::json& input : inputs) remove_states(input);
+}
+
 bool is_mixed(const device_hooks& device) { return device.kind == device_kind::mixed; }
 
 batch_sizes automatic_sizes(const analysis& a, const run_settings& settings, const device_hooks& device,
@@ -58,10 +65,7 @@ result_layout begin_layout(const std::string& analysis, const run_settings& sett
   layout.configuration = settings.configuration.is_null() ? nlohmann::json::object() : settings.configuration;
   layout.configuration["backend"] = kind_name(device.kind);
   layout.provenance = settings.provenance.is_null() ? nlohmann::json::object() : settings.provenance;
-  // A file's times are of no use to a reader, and would make two equal results differ.
-  if (layout.provenance.contains("inputs"))
-    for (nlohmann::json& input : layout.provenance.at("inputs"))
-      if (input.is_object()) input.erase("state");
+  if (layout.provenance.contains("inputs")) remove_states(layout.provenance.at("inputs"));
   return layout;
 }
 

@@ -112,7 +112,7 @@ result_layout describe_fit(const nlohmann::json& configuration, const nlohmann::
   wanted.configuration = configuration;
   wanted.provenance = {{"inputs", inputs}};
   for (nlohmann::json& input : wanted.provenance.at("inputs"))
-    if (input.is_object()) input.erase(state_key);
+    if (input.is_object()) input.erase(state_key);  // as a result stores them
   return wanted;
 }
 
@@ -134,8 +134,8 @@ void check_fits(const joined_rows& joined, const result_layout& wanted, const st
       if (inputs.contains(name) && stored.contains(name)) inputs[name] = stored.at(name);
     if (const auto difference = find_other_fit(*part, of_part))
       throw failure(exit_status::bad_data,
-                    fmt::format("{}: was estimated with other options or inputs ({}); give those of xfibres, or run "
-                                "xfibres again for this part",
+                    fmt::format("{}: was estimated with other options or inputs ({}); estimate it again, or give its "
+                                "options and inputs",
                                 printable(part->path()), *difference));
   }
 }

@@ -69,10 +69,16 @@ void join_states(const nlohmann::json& input, nlohmann::json& states) {
   for (const nlohmann::json& state : input.at(state_key)) states.push_back(state);
 }
 
-void check_inputs(const nlohmann::json& inputs) {
-  std::map<std::string, noted_file> files;  // one file may be several inputs
-  for (const auto& [name, input] : inputs.items()) {
-    if (!input.is_object() || !input.contains(state_key)) continue;
+namespace {
+
+/// One file may be several inputs, and inputs may be in groups, such as the masks of many tracts.
+void collect_files(const nlohmann::json& inputs, std::map<std::string, noted_file>& files) {
+  for (const nlohmann::json& input : inputs) {
+    if (!input.is_object()) continue;
+    if (!input.contains(state_key)) {
+      collect_files(input, files);
+      continue;
+    }
     for (const nlohmann::json& state : input.at(state_key)) {
       const auto path = state.at("path").get<std::vector<unsigned char>>();
       const nlohmann::json& n = state.at("numbers");
@@ -80,6 +86,13 @@ void check_inputs(const nlohmann::json& inputs) {
       files.try_emplace(std::string(path.begin(), path.end()), noted_file{before, state.at("fingerprint")});
     }
   }
+}
+
+}  // namespace
+
+void check_inputs(const nlohmann::json& inputs) {
+  std::map<std::string, noted_file> files;
+  collect_files(inputs, files);
   for (const auto& [path, noted] : files) check(path, noted);
 }
 

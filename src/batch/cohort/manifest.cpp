@@ -162,8 +162,9 @@ bool names_its_result(const std::string& name) {
 }
 
 bool is_same_place(const std::string& one, const std::string& other) {
+  namespace fs = std::filesystem;
   std::error_code none;
-  return std::filesystem::weakly_canonical(one, none) == std::filesystem::weakly_canonical(other, none);
+  return fs::weakly_canonical(fs::absolute(one, none), none) == fs::weakly_canonical(fs::absolute(other, none), none);
 }
 
 /// The result of a program that has no --out. The column may name it.

@@ -1,6 +1,7 @@
 #include "src/batch/cohort/subject_status.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,14 +9,17 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <vector>
 
+#include "core/command_line.hpp"
 #include "core/failure.hpp"
 #include "mpi/result/named_output.hpp"
 #include "mpi/result/output_place.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/same_study.hpp"
 #include "mpi/run/study_question.hpp"
+#include "src/analyses/common/run_options.hpp"
 #include "src/batch/cohort/cost.hpp"
 #include "src/batch/cohort/run_subject.hpp"
 #include "src/io/fingerprint.hpp"
@@ -80,9 +84,30 @@ bool read_unfinished(subject_status& s, const std::string& out) {
   return false;
 }
 
-/// Whether the command line that made a result has the option. Its words are not quoted.
-bool was_given(const std::string& line, const std::string& option) {
-  return (line + ' ').find(" --" + option + ' ') != line.npos || line.find(" --" + option + '=') != line.npos;
+/// The options of the command line that made a result. Its words have no quotes; none if they cannot be read.
+given_options read_command_line(const result_reader& result, const command& what) {
+  std::istringstream line(result.provenance().value("command_line", ""));
+  std::vector<std::string> words{std::istream_iterator<std::string>(line), {}};
+  words.erase(words.begin(), words.begin() + std::min<std::ptrdiff_t>(2, std::ssize(words)));  // "voxherd tensor"
+  try {
+    return parse_command_line(what, words);
+  } catch (const failure&) {
+    return {};
+  }
+}
+
+bool exist(const std::vector<std::string>& files) {
+  return std::all_of(files.begin(), files.end(), [](const std::string& file) {
+    std::error_code none;
+    return fs::exists(file, none);
+  });
+}
+
+/// Whether an input of a result no longer exists.
+bool has_lost_inputs(const result_reader& result) {
+  const nlohmann::json inputs = result.provenance().value("inputs", nlohmann::json::object());
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const nlohmann::json& input) { return input.is_object() && !exist(list_input_files(input)); });
 }
 
 /// Whether a result lists the file among its inputs.
@@ -96,19 +121,33 @@ bool is_listed(const std::string& path, const nlohmann::json& inputs) {
   return false;
 }
 
+/// The values of an option as they were typed, for messages.
+std::string typed_values(const given_options& given, const std::string& name) {
+  const auto found = given.values.find(name);
+  if (found == given.values.end()) return "not given";
+  return found->second.empty() ? "given" : fmt::format("{}", fmt::join(found->second, " "));
+}
+
 std::string find_other_option(const result_reader& result, const subject_command& command,
                               const prepared_command& prepared) {
   nlohmann::json now = nlohmann::json::object();
   prepared.add_stored(now);
-  const nlohmann::json& stored = result.configuration();
-  const std::string line = result.provenance().value("command_line", "");
+  const nlohmann::json nothing, &stored = result.configuration();
+  const auto value = [&](const nlohmann::json& all, const std::string& name) {
+    return all.contains(name) ? all.at(name) : nothing;
+  };
+  const given_options before = read_command_line(result, command.what);
   for (const option_spec& spec : command.what.options()) {
-    const bool was = was_given(line, spec.name), is = command.given.has(spec.name);
+    const bool was = before.has(spec.name), is = command.given.has(spec.name);
     // Options that were not given may have values that were found in the data.
-    if (!spec.stored || (!was && !is)) continue;
-    const nlohmann::json nothing, before = stored.contains(spec.name) ? stored.at(spec.name) : nothing;
-    if (const auto other = first_difference(before, now.contains(spec.name) ? now.at(spec.name) : nothing, spec.name))
-      return *other;
+    if (spec.type == option_type::file || run_options().find(spec.name) != nullptr || (!was && !is)) continue;
+    if (spec.stored) {
+      const auto other = first_difference(value(stored, spec.name), value(now, spec.name), spec.name);
+      if (other) return *other;
+      continue;
+    }
+    const std::string one = typed_values(before, spec.name), other = typed_values(command.given, spec.name);
+    if (one != other) return fmt::format("{}: {} in the file, {} now", spec.name, one, other);
   }
   return "";
 }
@@ -116,29 +155,21 @@ std::string find_other_option(const result_reader& result, const subject_command
 /// An input that is another file than the result's, or has another content.
 std::string find_other_input(const result_reader& result, const subject_command& command) {
   const nlohmann::json inputs = result.provenance().value("inputs", nlohmann::json::object());
-  const std::string line = result.provenance().value("command_line", "");
-  constexpr const char* no_inputs[] = {"out", "json", "trace", "config"};
+  const given_options before = read_command_line(result, command.what);
   for (const option_spec& spec : command.what.options()) {
-    if (spec.type != option_type::file ||
-        std::find(std::begin(no_inputs), std::end(no_inputs), spec.name) != std::end(no_inputs))
-      continue;
-    const bool is = command.given.has(spec.name);
-    if (spec.place == 0 && is != was_given(line, spec.name) && !was_given(line, "config"))
-      return fmt::format("{}: {} in the file, {} now", spec.name, is ? "not given" : "given",
-                         is ? "given" : "not given");
-    if (!is) continue;
+    if (spec.type != option_type::file || run_options().find(spec.name) != nullptr || spec.place > 0) continue;
+    if (before.has(spec.name) != command.given.has(spec.name))
+      return fmt::format("{}: {} in the file, {} now", spec.name, typed_values(before, spec.name),
+                         typed_values(command.given, spec.name));
+    if (!command.given.has(spec.name)) continue;
     for (const std::string& path : command.given.values.at(spec.name))
-      if (std::error_code none; !fs::exists(path, none) && !is_listed(path, inputs) && spec.place == 0)
+      if (std::error_code none; !fs::exists(path, none) && !is_listed(path, inputs))
         return fmt::format("{} {} does not exist, and is no input of this result", spec.label(), path);
   }
   for (const auto& [name, input] : inputs.items()) {
-    if (!input.is_object() || list_input_files(input).empty()) continue;
-    const std::vector<std::string> files = list_input_files(input);
-    const bool exist = std::all_of(files.begin(), files.end(), [](const std::string& file) {
-      std::error_code none;
-      return fs::exists(file, none);
-    });
-    if (const std::string change = exist ? describe_change(input) : ""; !change.empty())
+    const std::vector<std::string> files = input.is_object() ? list_input_files(input) : std::vector<std::string>();
+    if (files.empty() || !exist(files)) continue;
+    if (const std::string change = describe_change(input); !change.empty())
       return fmt::format("inputs.{}: {}", name, change);
   }
   return "";
@@ -165,7 +196,7 @@ bool check_origin(const result_reader& result, const cohort_subject& subject, co
   try {
     answer = ask_command(*prepared);
   } catch (const failure& f) {
-    if (f.status != exit_status::missing_input) throw;
+    if (f.status != exit_status::missing_input || !has_lost_inputs(result)) throw;
     answer.difference = compare_without_inputs(result, command, *prepared);
     if (answer.difference.empty()) add_detail(s, fmt::format("only its options are compared: {}", f.what()));
   }

@@ -257,7 +257,7 @@ class OtherResults(Folder):
         self.assertIn("only its options are compared", state[3])
         for command, found in ((f"tensor {series('one')} --fit wls", 'fit: "ols" in the file, "wls" now'),
                                (f"tensor {series('one')}", 'fit: "ols" in the file, "iwls" now'),
-                               (f"tensor {series('one').split(' --mask')[0]} --fit ols", "mask: given in the file, not given now"),
+                               (f"tensor {series('one').split(' --mask')[0]} --fit ols", "mask.nii.gz in the file, not given now"),
                                (f"tensor {series('gone')} --fit ols", "gone/data.nii.gz does not exist, and is no input")):
             with self.subTest(command):
                 state = self.state(command)

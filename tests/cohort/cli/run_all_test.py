@@ -248,7 +248,7 @@ class Gpus(CohortFolder):
         with open(self.path("readings"), encoding="utf-8") as file:
             joules = [int(line.split()[1]) / 1000 for line in file]
         self.assertEqual(largest_number_running(messages), 2)
-        table = self.table()
+        table = self.table(program=SIMULATED)  # which has the command
         # The GPU had subjects from the second reading, before the first of them started, to the last one.
         self.assertAlmostEqual(table["energy_wh"] * 3600, joules[-1] - joules[1], places=9)
         self.assertIn("10.0 % busy", messages)
@@ -258,7 +258,7 @@ class Gpus(CohortFolder):
             self.assertGreater(subject["gpu_hours"], 0)
             self.assertEqual(subject["core_hours"], 0)
             self.assertAlmostEqual(subject["busy_gpu_hours"], 0.1 * subject["metered_gpu_hours"], places=12)
-        shown = call(self.folder, "cohort", "cohort.tsv").stdout
+        shown = call(self.folder, "cohort", "cohort.tsv", program=SIMULATED).stdout
         self.assertRegex(shown, r"(?m)^ task  subject  status +GPU h +Wh +done  detail$")
         self.assertRegex(shown, r"so far .* GPU hours \(10\.0 % busy\), 0 CPU core hours, .* Wh; .* subjects per GPU hour\n")
 

@@ -61,7 +61,7 @@ class Analyses(Studies):
                    [(f"{begin} --from e.nii.gz --from-labels 9 --to e.nii.gz --to-labels 8", "from-labels"),
                     (f"{begin} --from e.nii.gz --from-labels 7 --to e.nii.gz --to-labels 10", "to-labels"),
                     (f"{begin} --from e.nii.gz --from-labels 7 --to e.nii.gz --to-labels 8 --paths paths.h5", "paths"),
-                    (f"{begin} --from-point=0,0,0 --to e.nii.gz --to-labels 8", "from")])
+                    (f"{begin} --from-point=0,0,0 --to e.nii.gz --to-labels 8", "nothing in the file, ")])
         self.check(f"{begin} --connectome e.nii.gz --labels 7,8", [(f"{begin} --connectome e.nii.gz --labels 7,9", "labels[1]: 8 in the file, 9 now"),
                                                                    (f"{begin} --connectome e.nii.gz", "labels")])
 

@@ -12,9 +12,9 @@ LONG = "ballstick --fibres 1 --model 1 --burn-in 20000 --jumps 20000 --sample-ev
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
 
 
-def call(folder, *words, ranks=1, **more):
+def call(folder, *words, ranks=1, program=VOXHERD, **more):
     launch = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
-    return subprocess.run([*launch, VOXHERD, *words], capture_output=True, text=True, timeout=300, cwd=folder,
+    return subprocess.run([*launch, program, *words], capture_output=True, text=True, timeout=300, cwd=folder,
                           env=dict(ENVIRONMENT, **more))
 
 
@@ -41,9 +41,9 @@ class CohortFolder(unittest.TestCase):
         for name in names[1:]:
             shutil.copytree(self.path(names[0]), self.path(name))
 
-    def table(self, ranks=1):
+    def table(self, ranks=1, program=VOXHERD):
         """The cohort as printed by --json, with subjects by name."""
-        done = call(self.folder, "cohort", "cohort.tsv", "--json", "-", ranks=ranks)
+        done = call(self.folder, "cohort", "cohort.tsv", "--json", "-", ranks=ranks, program=program)
         self.assertEqual(done.returncode, 0, done.stderr)
         table = json.loads(done.stdout)
         table["subjects"] = {s["subject"]: s for s in table["subjects"]}
