@@ -55,6 +55,18 @@ class Tracts(TractJobs):
         self.assertEqual({name: tract["voxels"] for name, tract in tracts.items()},
                          {"af_l": {"seed-image": 45, "stop": 63, "exclude": 168, "include 1": 63, "include 2": 30}, "cst": {"seed-image": 1}})
 
+    def test_masks_that_were_moved_are_the_same_and_changed_ones_are_not(self):
+        options = *self.base(), "--tract-samples", 5
+        out = self.make("moved.h5", *options, "--tracts", self.protocols())
+        os.rename(self.path("protocols"), self.path("elsewhere"))
+        again = self.track("moved.h5", *options, "--tracts", self.path("elsewhere"), "--resume")
+        self.assertIn("already complete", again.stderr)
+        with h5py.File(out) as file:
+            self.assertNotIn('"state"', file.attrs["provenance"].decode())
+        self.mask("elsewhere/cst/seed", np.s_[10, 4, 2])
+        again = self.track("moved.h5", *options, "--tracts", self.path("elsewhere"), "--resume", expect=USAGE)
+        self.assertIn("inputs.tracts", again.stderr)
+
     def test_a_list_selects_tracts_and_scales_their_streamlines(self):
         with open(os.path.join(self.protocols(), "structureList"), "w") as file:
             file.write("# tracts\ncst 2.5 40\n#af_l 4\n")  # the third word is a time limit of autoPtx
