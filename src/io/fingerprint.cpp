@@ -12,6 +12,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "core/escape.hpp"
 #include "core/failure.hpp"
 #include "core/threads.hpp"
 #include "src/io/input_file.hpp"

@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <set>
 
+#include "core/escape.hpp"
 #include "core/program_build.hpp"
 #include "core/text.hpp"
 #include "mpi/result/named_output.hpp"
 #include "mpi/run/signals.hpp"
 #include "mpi/run/summary.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/noted_inputs.hpp"
 
 namespace voxherd {
