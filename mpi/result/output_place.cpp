@@ -133,6 +133,14 @@ beginning decide_beginning(const output_request& request, const result_layout& w
   const std::string part = unfinished_path(out);
   const bool has_part = fs::exists(part), has_out = fs::exists(out);
   check_not_kept({request.option, out}, list_inputs(wanted.provenance));
+  // No run leaves a link: continuing would write into the file that it leads to, perhaps a complete result.
+  std::error_code ignored;
+  const bool is_link = fs::is_symlink(fs::symlink_status(part, ignored));
+  if (is_link && request.overwrite) return beginning::fresh;
+  if (is_link)
+    throw failure(exit_status::usage, fmt::format("{} {}: {} is a link, expected a file that a stopped run has left; "
+                                                  "remove it, or replace it with --overwrite",
+                                                  request.option, out, part));
   if (request.resume && has_part && has_out && !request.overwrite) {
     throw failure(exit_status::usage, fmt::format("{} {} exists, and {} was left by a stopped run; add --overwrite "
                                                   "to continue it and replace {}, or remove one of them",

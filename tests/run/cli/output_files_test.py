@@ -137,6 +137,20 @@ class Replaced(Study):
         self.refused(*self.tensor(), 2, "exists")
         self.assertEqual(self.tensor("--resume")[0], 0)
 
+    def test_a_link_in_the_place_of_an_unfinished_result_is_no_stopped_run(self):
+        other = self.result()
+        before = content(other)
+        for target in (other, "nothing"):
+            os.symlink(target, self.path("n.h5.part"))
+            for options in ((), ("--resume",)):
+                self.refused(*self.tensor(*options, out="n.h5"), 2, "n.h5.part is a link, expected a file that a stopped run has left; remove it")
+            status, errors = self.tensor("--resume", "--overwrite", out="n.h5")
+            self.assertEqual(status, 0, errors)
+            self.assertFalse(os.path.lexists(self.path("n.h5.part")))
+            os.remove(self.path("n.h5"))
+        self.assertEqual(content(other), before)
+        self.assertFalse(os.path.lexists(self.path("nothing")))
+
     def test_a_name_that_cannot_be_a_result_is_an_error_of_usage(self):
         os.mkfifo(self.path("pipe"))
         os.symlink("loop", self.path("loop"))
