@@ -410,14 +410,19 @@ void list_seed_files(const track_request& r, const result_reader& result, probtr
   }
 }
 
-/// A table that a matrix, or surfaces, have in the folder, without its ending if they have several.
+/// The tables of the matrices in the folder: values, and places of rows.
 std::vector<std::string> list_tables(const probtrackx2_request& request, const track_request& track) {
   std::vector<std::string> names;
-  if (!track.matrix1.empty()) names.emplace_back("fdt_matrix1.dot");
-  if (!track.matrix2.empty() && request.counted_surface.empty() && !request.simple)
-    names.emplace_back("fdt_matrix2.dot");
-  if (!track.matrix3.empty()) names.emplace_back("fdt_matrix3.dot");
-  if (!track.matrix4.empty()) names.emplace_back("fdt_matrix4_1.mtx");
+  const auto add = [&](int number, std::initializer_list<const char*> endings) {
+    for (const char* ending : endings) names.push_back(fmt::format("fdt_matrix{}{}", number, ending));
+    names.push_back(fmt::format("coords_for_fdt_matrix{}", number));
+    if (request.mean_lengths && number < 4) names.push_back(fmt::format("fdt_matrix{}_lengths.dot", number));
+  };
+  const bool has_counts = !request.counted_surface.empty();
+  if (!track.matrix1.empty()) add(1, {".dot"});
+  if (!track.matrix2.empty() && !has_counts && !request.simple) add(2, {".dot"});
+  if (!track.matrix3.empty()) add(3, {".dot"});
+  if (!track.matrix4.empty()) add(4, {"_1.mtx", "_2.mtx", "_3.mtx"});
   return names;
 }
 

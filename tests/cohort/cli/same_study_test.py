@@ -163,7 +163,9 @@ class ProgramsOfFSL(Studies):
         self.voxherd(f"bedpostx s {CHAIN} {ON_ONE_CORE}")
         line = "probtrackx2 -s s.bedpostX/merged -m s.bedpostX/nodif_brain_mask -x e.nii.gz --opd --ompl --omatrix1 --dir=log -P 2 -S 20"
         self.check_program(line, "log/voxherd.h5", [(line.replace("-P 2", "-P 3"), "samples-per-seed"), (f"{line} --pd", "options of images")],
-                           ["log/fdt_paths.nii.gz", "log/waytotal", "log/fdt_matrix1.dot"])
+                           ["log/fdt_paths.nii.gz", "log/waytotal", "log/fdt_matrix1.dot", "log/fdt_matrix1_lengths.dot", "log/coords_for_fdt_matrix1"])
+        os.remove(self.path("log/fdt_matrix1_lengths.dot"))
+        self.assertEqual(self.state(f"{line} {ON_ONE_CORE}", "log/voxherd.h5")["state"], "partial")
 
     def test_another_name_in_the_column_out_is_an_error(self):
         for command, own in ((f"bedpostx s {CHAIN}", "s.bedpostX/voxherd.h5"), ("cudimot s --model bingham", "s.NODDI_Bingham/voxherd.h5")):
