@@ -4,9 +4,11 @@
 
 #include <filesystem>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "core/device.hpp"
+#include "core/json_text.hpp"
 
 namespace voxherd {
 
@@ -43,6 +45,8 @@ failure current_failure() {
     return f;
   } catch (const device_error& e) {
     return {exit_status::device_error, e.what()};
+  } catch (const nlohmann::json::exception& e) {
+    return {exit_status::bad_data, describe_json_error(e)};
   } catch (const std::bad_alloc&) {
     return {exit_status::internal_error, "not enough memory; a smaller --batch needs less"};
   } catch (const std::filesystem::filesystem_error& e) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -18,5 +19,12 @@ std::string dump_json(const nlohmann::json& value, int indent = -1);
 std::string dump_json(const nlohmann::ordered_json& value, int indent = -1);
 
 inline constexpr int max_json_levels = 100;
+
+/// The file whose JSON is used from now on; for the message about JSON that has another form than expected.
+void note_json_source(const std::string& name);
+/// What JSON of another form than expected is wrong with, without the name of the C++ exception.
+std::string json_error_text(const std::exception& error);
+/// "subject.h5: its JSON has another form than expected (type must be string, but is number)"
+std::string describe_json_error(const std::exception& error);
 
 }  // namespace voxherd

@@ -1,6 +1,7 @@
 #include "mpi/result/hdf5_handle.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -83,6 +84,8 @@ void prepare() {
   static const bool done = [] {
     H5open();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    H5Lunregister(H5L_TYPE_EXTERNAL);
+    H5PLset_loading_state(0);
     return true;
   }();
   static_cast<void>(done);
@@ -102,25 +105,6 @@ handle open_file(const std::string& path) {
   return {id, H5Fclose, path};
 }
 
-std::uint64_t count_values(hid_t file, hid_t dataset, const std::string& name) {
-  // Deflate makes nothing smaller than a thousandth; a file may have been compressed with h5repack.
-  constexpr double max_ratio = 1100;
-  hsize_t file_bytes = 0;
-  checked(H5Fget_filesize(file, &file_bytes), "reading " + name);
-  const handle type(H5Dget_type(dataset), H5Tclose, "HDF5 type of " + name);
-  double bytes = static_cast<double>(H5Tget_size(type));
-  std::uint64_t count = 1;
-  for (const std::uint64_t extent : shape_of(dataset)) {
-    bytes *= static_cast<double>(extent);
-    count *= extent;
-  }
-  if (bytes > max_ratio * static_cast<double>(file_bytes)) {
-    throw failure(exit_status::bad_data,
-                  fmt::format("{} has {:.3g} bytes, but the file only {}", name, bytes, file_bytes));
-  }
-  return count;
-}
-
 handle new_group(hid_t parent, const std::string& name) {
   handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose, "HDF5 properties");
   // With times, two files of the same run would differ.
@@ -128,12 +112,112 @@ handle new_group(hid_t parent, const std::string& name) {
   return {H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, properties, H5P_DEFAULT), H5Gclose, "creating group " + name};
 }
 
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
+
+/// Links are not followed: a part of the path is looked up only when the ones before it are no links.
+void check_links(hid_t parent, const std::string& name, const char* kind) {
+  for (std::size_t at = name.find('/', 1);; at = name.find('/', at + 1)) {
+    const std::string part = name.substr(0, at);
+    H5L_info_t link;
+    if (H5Lget_info(parent, part.c_str(), &link, H5P_DEFAULT) < 0)
+      fail(exit_status::bad_data, fmt::format("{} `{}` is missing", kind, name));
+    if (link.type != H5L_TYPE_HARD)
+      refuse(fmt::format("`{}` is a soft or external link, expected a {} of the file itself", part,
+                         at == name.npos ? kind : "group"));
+    if (at == name.npos) return;
+  }
+}
+
+/// Deflate makes nothing smaller than a thousandth; a file may have been compressed with h5repack.
+constexpr double max_ratio = 1100;
+
+void check_bytes(hid_t file, double bytes, const std::string& name) {
+  hsize_t file_bytes = 0;
+  checked(H5Fget_filesize(file, &file_bytes), "reading " + name);
+  if (bytes > max_ratio * static_cast<double>(file_bytes))
+    refuse(fmt::format("{} has {:.3g} bytes, but the file only {}", name, bytes, file_bytes));
+}
+
+/// A dataset of which HDF5 has read no values, and whose space it has not computed yet, for which it would open the
+/// files of a virtual one.
+void check_storage(hid_t dataset, const std::string& name) {
+  const handle creation(H5Dget_create_plist(dataset), H5Pclose, "HDF5 properties of " + name);
+  const H5D_layout_t layout = H5Pget_layout(creation);
+  if (layout == H5D_VIRTUAL || H5Pget_external_count(creation) > 0)
+    refuse(fmt::format("the values of `{}` are in other files ({}), expected values in the file itself", name,
+                       layout == H5D_VIRTUAL ? "a virtual dataset" : "external storage"));
+  for (int i = 0; i < H5Pget_nfilters(creation); ++i) {
+    unsigned flags = 0, settings = 0;
+    std::size_t values = 0;
+    const H5Z_filter_t filter =
+        H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr, &settings);
+    if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32)
+      refuse(
+          fmt::format("`{}` needs filter {} of HDF5, expected gzip, shuffle or fletcher32; h5repack -f GZIP=4 "
+                      "replaces it, then voxherd verify --accept",
+                      name, static_cast<int>(filter)));
+  }
+  if (layout != H5D_CHUNKED) return;
+  std::array<hsize_t, H5S_MAX_RANK> chunk{};
+  const int rank = H5Pget_chunk(creation, H5S_MAX_RANK, chunk.data());
+  const handle type(H5Dget_type(dataset), H5Tclose, "HDF5 type of " + name);
+  double bytes = static_cast<double>(H5Tget_size(type));
+  for (int i = 0; i < rank; ++i) bytes *= static_cast<double>(chunk[static_cast<std::size_t>(i)]);
+  const handle file(H5Iget_file_id(dataset), H5Fclose, "HDF5 file of " + name);
+  check_bytes(file, bytes, "a chunk of " + name);
+}
+
+}  // namespace
+
 handle open_group(hid_t parent, const std::string& name) {
+  check_links(parent, name, "group");
   return {H5Gopen2(parent, name.c_str(), H5P_DEFAULT), H5Gclose, fmt::format("group `{}` is missing", name)};
 }
 
 handle open_dataset(hid_t parent, const std::string& name) {
-  return {H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, fmt::format("dataset `{}` is missing", name)};
+  check_links(parent, name, "dataset");
+  handle dataset(H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, fmt::format("dataset `{}` is missing", name));
+  check_storage(dataset, name);
+  return dataset;
+}
+
+namespace {
+
+void check_type(hid_t dataset, const std::string& name, hid_t type) {
+  const handle own(H5Dget_type(dataset), H5Tclose, "HDF5 type of " + name);
+  if (H5Tequal(own, type) <= 0) refuse(name + " has values of another type than the file's own description");
+}
+
+}  // namespace
+
+void check_dataset(hid_t file, hid_t dataset, const std::string& name, hid_t type,
+                   std::span<const std::uint64_t> shape) {
+  (void)count_values(file, dataset, name);
+  const std::vector<std::uint64_t> found = shape_of(dataset);
+  if (!std::equal(found.begin(), found.end(), shape.begin(), shape.end()))
+    refuse(fmt::format("{} has shape {}, expected {}", name, fmt::join(found, "x"), fmt::join(shape, "x")));
+  check_type(dataset, name, type);
+}
+
+void check_list(hid_t file, hid_t dataset, const std::string& name, hid_t type) {
+  (void)count_values(file, dataset, name);
+  if (const auto found = shape_of(dataset); found.size() != 1)
+    refuse(fmt::format("{} has {} axes, expected one", name, found.size()));
+  check_type(dataset, name, type);
+}
+
+std::uint64_t count_values(hid_t file, hid_t dataset, const std::string& name) {
+  const handle type(H5Dget_type(dataset), H5Tclose, "HDF5 type of " + name);
+  double bytes = static_cast<double>(H5Tget_size(type));
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : shape_of(dataset)) {
+    bytes *= static_cast<double>(extent);
+    count *= extent;
+  }
+  check_bytes(file, bytes, name);
+  return count;
 }
 
 handle new_dataset(hid_t parent, const std::string& name, hid_t type, std::span<const std::uint64_t> shape) {
@@ -149,8 +233,8 @@ handle new_dataset(hid_t parent, const std::string& name, hid_t type, std::span<
 
 std::vector<std::string> dataset_paths(hid_t file) {
   std::vector<std::string> links, datasets;
-  const auto add = [](hid_t, const char* name, const H5L_info_t*, void* all) {
-    static_cast<std::vector<std::string>*>(all)->emplace_back(name);
+  const auto add = [](hid_t, const char* name, const H5L_info_t* link, void* all) {
+    if (link->type == H5L_TYPE_HARD) static_cast<std::vector<std::string>*>(all)->emplace_back(name);
     return herr_t{0};
   };
   checked(H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, add, &links), "listing the groups");

@@ -14,7 +14,8 @@
 
 namespace voxherd::hdf5 {
 
-/// Turns off the error messages of HDF5. Call before any other function of HDF5.
+/// Turns off the error messages of HDF5, its links to other files, and the loading of filters from other libraries.
+/// Call before any other function of HDF5.
 void prepare();
 
 /// The operating system could not read or write: the content of the file is not to blame.
@@ -58,13 +59,25 @@ class handle {
 handle open_file(const std::string& path);
 
 handle new_group(hid_t parent, const std::string& name);
+
+/// An object of the file itself, for reading or writing. Throws failure (bad_data): there is none, a part of its path
+/// is a soft or external link, or the dataset's values are in other files (external or virtual), or in a form that
+/// needs a filter other than those of h5repack -f GZIP, SHUF and FLET. A file from elsewhere could make a program read,
+/// or overwrite, any file of its user otherwise.
 handle open_group(hid_t parent, const std::string& name);
 handle open_dataset(hid_t parent, const std::string& name);
+
+/// Throws failure (bad_data) if the dataset has another shape, or values of another type, or more than fit into the
+/// file.
+void check_dataset(hid_t file, hid_t dataset, const std::string& name, hid_t type,
+                   std::span<const std::uint64_t> shape);
+/// The same with any length along one axis.
+void check_list(hid_t file, hid_t dataset, const std::string& name, hid_t type);
 
 /// A contiguous dataset of its full size, allocated at once and not filled.
 handle new_dataset(hid_t parent, const std::string& name, hid_t type, std::span<const std::uint64_t> shape);
 
-/// Of all datasets, sorted; of one with several names, all.
+/// Of all datasets of the file itself, sorted; of one with several names, all.
 std::vector<std::string> dataset_paths(hid_t file);
 
 handle make_space(std::span<const std::uint64_t> shape);

@@ -53,8 +53,10 @@ bool is_complete(hid_t file) {
 }
 
 /// A line for each batch of a rank's share whose checksum differs from the journal.
-std::string wrong_batches(hid_t file, const result_layout& layout, int rank, int ranks) {
+std::string wrong_batches(const std::string& path, hid_t file, const result_layout& layout, int rank, int ranks) {
   const hdf5::handle dataset = hdf5::open_dataset(file, journal_path);
+  const std::vector<hdf5::handle> outputs = hdf5::open_outputs(file, layout);
+  const hdf5::batch_checker checker(path, file, outputs, layout);
   std::string lines;
   for (const batch& b : layout.batches) {
     if (b.number % static_cast<std::uint64_t>(ranks) != static_cast<std::uint64_t>(rank)) continue;
@@ -62,10 +64,9 @@ std::string wrong_batches(hid_t file, const result_layout& layout, int rank, int
     const std::uint64_t start[] = {b.number}, count[] = {1};
     hdf5::read_block(dataset, hdf5::journal_type(), start, count, &entry, journal_path);
     if (entry.done != 1) continue;
-    const std::uint64_t found = hdf5::batch_checksum(file, layout, b);
+    const std::uint64_t found = checker.compute(b);
     if (found == entry.checksum) continue;
-    lines += fmt::format("batch {} (items {} to {}): checksum {:016x}, expected {:016x} as in the journal\n", b.number,
-                         b.first_item, b.first_item + b.item_count - 1, found, entry.checksum);
+    lines += describe_damage(b, found, entry.checksum) + '\n';
   }
   return lines;
 }
@@ -90,7 +91,7 @@ result_damage check_share(const std::string& path, const result_layout& layout, 
     if (rank == 0) table_check(file, layout, is_complete(file)).run(own);
     for (const std::string& wrong : wrong_polylines(file, layout, rank, ranks))
       own.tables += wrong + ": differs from the points of the items\n";
-    if (part == checked_part::everything) own.batches = wrong_batches(file, layout, rank, ranks);
+    if (part == checked_part::everything) own.batches = wrong_batches(path, file, layout, rank, ranks);
   } catch (const hdf5::disk_failure& f) {
     throw failure(exit_status::disk, fmt::format("{}: {}", path, f.what()));
   } catch (const failure& f) {

@@ -166,6 +166,7 @@ void write_complete(hid_t file, std::uint8_t complete) {
 
 void create_result_file(const std::string& path, const result_layout& layout) {
   hdf5::prepare();
+  check_names(layout);
   const first_content first(layout);
   const std::vector<known_dataset> known = known_datasets(layout, first);
   create_tables(path, layout, known);

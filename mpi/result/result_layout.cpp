@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "core/failure.hpp"
+#include "core/text.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/result_vtk.hpp"
 
@@ -105,6 +107,40 @@ void read_contents(const nlohmann::json& contents, result_layout& layout) {
   }
   for (const auto& c : contents.at("inputs")) {
     layout.constants.push_back({c.at("name"), c.at("shape"), {}, c.at("unit"), c.at("meaning"), c.at("group")});
+  }
+  check_names(layout);
+  for (const output_spec& o : layout.outputs)
+    if (std::find(o.shape.begin(), o.shape.end(), 0u) != o.shape.end())
+      throw failure(exit_status::bad_data,
+                    fmt::format("attribute `contents`: {} has no values per row", dataset_path(o)));
+}
+
+namespace {
+
+void check_name(const std::string& name, const char* of) {
+  const bool has_separator = std::any_of(
+      name.begin(), name.end(), [](char c) { return c == '/' || static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+  if (name.empty() || name == "." || name == ".." || has_separator)
+    throw failure(exit_status::bad_data,
+                  fmt::format("`{}` is the name of {}, expected a name without slashes and control characters",
+                              one_line(name), of));
+}
+
+}  // namespace
+
+void check_names(const result_layout& layout) {
+  std::set<std::string> paths;
+  const auto add = [&](const std::string& path) {
+    if (!paths.insert(path).second) throw failure(exit_status::bad_data, path + " is listed twice");
+  };
+  for (const output_spec& o : layout.outputs) {
+    check_name(o.name, "an output");
+    add(dataset_path(o));
+  }
+  for (const constant& c : layout.constants) {
+    check_name(c.group, "a group");
+    check_name(c.name, "a dataset");
+    add(dataset_path(c));
   }
 }
 

@@ -45,7 +45,12 @@ inline constexpr std::uint64_t file_overhead_bytes = 1 << 20;
 
 /// Attribute `contents` of the file: names, types and shapes in the order of the analysis.
 nlohmann::json describe_contents(const result_layout& layout);
+/// Throws failure (bad_data): see check_names(), or an output without values.
 void read_contents(const nlohmann::json& contents, result_layout& layout);
+
+/// Names of outputs, constants and their groups become names of datasets, and of files when they are exported: no "/",
+/// no "..", no control characters, none twice. Throws failure (bad_data).
+void check_names(const result_layout& layout);
 
 /// Length of the fixed text in /journal/summary.
 inline constexpr std::uint64_t summary_bytes = 65536;

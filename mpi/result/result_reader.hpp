@@ -19,8 +19,22 @@ struct journal_entry {
   std::uint64_t microseconds = 0;  ///< device time
 };
 
-/// A result file, read by one process. Throws failure: missing_input, bad_data (not ours, truncated, damaged tables),
-/// disk.
+/// "batch 3 (items 60 to 79): checksum ..., expected ... as in the journal"
+std::string describe_damage(const batch& items, std::uint64_t found, std::uint64_t expected);
+
+/// What an index may be besides a number from 0 on.
+enum class index_gaps {
+  none,
+  negative_is_none  ///< a negative number, or no_voxel, is no_voxel
+};
+
+/// A result file, read by one process. Throws failure: missing_input, bad_data (not ours, truncated, damaged, or made
+/// to do harm), disk.
+///
+/// A result is an input that may come from anywhere. What can be read is that of the file itself, its names are plain
+/// (check_names()), shapes and types are those that its `contents` says, items and offsets are in order, and what is
+/// read here (constants, voxels, offsets, the journal of a complete file) has the checksum with which it was written.
+/// Values that become indices are read with functions that take their limit; batches are compared with check_batches().
 ///
 /// The file: attributes `voxherd_version`, `analysis`, `complete`, `configuration`, `provenance` and `contents` (JSON)
 /// on /; /maps/NAME, /samples/NAME, /points/NAME, /points/offset, /items/voxel, /GROUP/NAME (constants),
@@ -29,7 +43,9 @@ struct journal_entry {
 /// one voxel) that hard-links what VTK can show. Before all of it, a user block (table_checksum.hpp).
 class result_reader {
  public:
-  explicit result_reader(const std::string& path);
+  enum class checksums { compared, ignored };
+  /// `known`: the checksums of what this reads, which `voxherd verify` compares itself.
+  explicit result_reader(const std::string& path, checksums known = checksums::compared);
   ~result_reader();
   result_reader(result_reader&&) noexcept;
 
@@ -41,29 +57,49 @@ class result_reader {
   const nlohmann::json& provenance() const;
   const nlohmann::json& summary() const;  ///< times and memory of the run; null until complete
   const image_grid& grid() const;
+  /// no_voxel where an item has none, which is possible only in a result without volumes.
   const std::vector<std::uint64_t>& item_voxels() const;
+  /// The same, all of which are in the image. Throws failure (bad_data) if some item has none.
+  const std::vector<std::uint64_t>& image_voxels() const;
   /// Item i has points [offsets[i], offsets[i + 1]); empty for a result without points. rows.hpp cuts them into
   /// pieces.
   const std::vector<std::uint64_t>& point_offsets() const;
   std::uint64_t point_count() const;  ///< number of points of all items
   const std::vector<output_spec>& outputs() const;
   const std::vector<constant>& constants() const;
-  /// Null if there is none.
+  /// Null if there is none. Its size is that of its shape, of which nothing is known.
   const constant* find_constant(const std::string& group, const std::string& name) const;
+  /// The values of a constant. Throws failure (bad_data) if there are not so many.
+  const std::vector<double>& constant_values(const std::string& group, const std::string& name,
+                                             std::uint64_t count) const;
+  /// The same as numbers of something of which there are `below`. Throws failure (bad_data) for any other value.
+  std::vector<std::uint64_t> constant_indices(const std::string& group, const std::string& name, std::uint64_t count,
+                                              std::uint64_t below, index_gaps gaps = index_gaps::none) const;
+  /// Labels of regions, 0 to 2^31 - 1; nothing if there are none.
+  std::vector<std::int32_t> constant_labels(const std::string& group, const std::string& name) const;
   const std::vector<batch>& batches() const;
   const std::vector<journal_entry>& journal() const;
 
   bool has(const std::string& output) const;
   const output_spec& output(const std::string& name) const;  ///< throws failure with the existing names
 
+  /// In the following functions `components` is the number of values per voxel or row that the caller relies on; 0:
+  /// any. They throw failure (bad_data) if the output is another one.
+
   /// A complete volume as float: (nz, ny, nx, components), component fastest.
-  std::vector<float> read_map(const std::string& name) const;
+  std::vector<float> read_map(const std::string& name, std::uint64_t components = 0) const;
   /// Rows of an output laid out as items, of any type, as float: exact to 2^24 for integers.
-  std::vector<float> read_items(const std::string& name, std::uint64_t first_item, std::uint64_t count) const;
+  std::vector<float> read_items(const std::string& name, std::uint64_t first_item, std::uint64_t count,
+                                std::uint64_t components = 0) const;
   /// Rows of an output laid out as points, of any type, as float.
-  std::vector<float> read_points(const std::string& name, std::uint64_t first_point, std::uint64_t count) const;
-  /// Rows of an output laid out as items or points, not converted. Throws failure (internal_error) if T is not the
-  /// output's type.
+  std::vector<float> read_points(const std::string& name, std::uint64_t first_point, std::uint64_t count,
+                                 std::uint64_t components = 0) const;
+  /// Rows of an output of one uint32 as numbers of something of which there are `below`. Throws failure (bad_data) for
+  /// any other value.
+  std::vector<std::uint32_t> read_indices(const std::string& name, std::uint64_t first_row, std::uint64_t count,
+                                          std::uint64_t below) const;
+  /// Rows of an output laid out as items or points, not converted. Throws failure (bad_data) if T is not the output's
+  /// type.
   template <class T>
   std::vector<T> read_rows(const std::string& name, std::uint64_t first_row, std::uint64_t count) const;
   /// The same as bytes in the file's type.
@@ -76,10 +112,16 @@ class result_reader {
   std::vector<std::byte> read_batch(const std::string& name, const batch& items) const;
   /// XXH64 of the batch's bytes as they are in the file now; the journal says what they were when written.
   std::uint64_t compute_checksum(const batch& items) const;
+  /// Compares each finished batch with its checksum in the journal, once, for a result from which values are used.
+  /// Reads all values, with a few threads if the file is not compressed. Throws failure (bad_data).
+  void check_batches() const;
 
  private:
-  const output_spec& checked_rows(const std::string& name, output_layout layout, std::uint64_t first,
-                                  std::uint64_t count) const;
+  std::size_t checked_rows(const std::string& name, output_layout layout, std::uint64_t first, std::uint64_t count,
+                           std::uint64_t components) const;
+  std::vector<float> read_floats(const std::string& name, output_layout layout, std::uint64_t first,
+                                 std::uint64_t count, std::uint64_t components) const;
+  std::size_t find_output(const std::string& name) const;
   void read_rows_into(const std::string& name, element_type type, std::uint64_t first, std::uint64_t count,
                       void* values) const;
 

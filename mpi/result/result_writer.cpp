@@ -11,6 +11,7 @@
 #include "core/plan.hpp"
 #include "mpi/comm/communicators.hpp"
 #include "mpi/comm/launcher.hpp"
+#include "mpi/result/checksums.hpp"
 #include "mpi/result/file_names.hpp"
 #include "mpi/result/hdf5_handle.hpp"
 #include "mpi/result/result_vtk.hpp"
@@ -123,8 +124,9 @@ void result_writer::state::open() {
 
 void result_writer::state::open_datasets() {
   journal_type = hdf5::journal_type();
-  journal = hdf5::open_dataset(file, "/journal/batches");
-  for (const output_spec& o : layout->outputs) outputs.push_back(hdf5::open_dataset(file, dataset_path(o)));
+  journal = hdf5::open_dataset(file, journal_path);
+  hdf5::check_dataset(file, journal, journal_path, journal_type, std::array{std::uint64_t{layout->batches.size()}});
+  outputs = hdf5::open_outputs(file, *layout);
 }
 
 void result_writer::write(const batch& items, std::span<const std::span<const std::byte>> outputs, std::uint64_t rank,

@@ -224,9 +224,18 @@ std::vector<std::uint64_t> study::pending(const batch_receiver& receive) {
 }
 
 void study::read_complete(const batch_receiver& receive) const {
+  std::unique_ptr<result_reader> reader;
+  s_.agree([&] { reader = std::make_unique<result_reader>(settings_.out); });
+  const std::vector<bool> good = verified_batches(s_, *reader);
   s_.agree([&] {
-    const result_reader reader(settings_.out);
-    read_batches(s_, reader, std::vector<bool>(reader.batches().size(), true), receive);
+    const auto damaged = std::find(good.begin(), good.end(), false);
+    if (damaged != good.end())
+      throw failure(
+          exit_status::bad_data,
+          fmt::format("{} is damaged: batch {} does not have the checksum with which it was written; remove the "
+                      "file and repeat the command, which computes it again",
+                      settings_.out, damaged - good.begin()));
+    read_batches(s_, *reader, good, receive);
   });
 }
 

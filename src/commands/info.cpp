@@ -179,12 +179,7 @@ exit_status run_info(session& s, const info_request& request) {
       print_folder(request.result);
     } else {
       const result_reader result(request.result);
-      try {
-        print_result(result, request.verbose);
-      } catch (const nlohmann::json::exception& e) {
-        throw failure(exit_status::bad_data,
-                      fmt::format("{}: {}; is it a complete copy of a voxherd result?", request.result, e.what()));
-      }
+      print_result(result, request.verbose);
     }
   });
   return exit_status::complete;

@@ -10,7 +10,7 @@ import subprocess
 import unittest
 
 import numpy as np
-from result_files import changed_tables, digest, h5py
+from result_files import changed_tables, digest, h5py, xxh64
 from toy_jobs import VOXHERD, ToyJobs, mpirun, run, voxherd
 
 # Results with a few changed bytes, on which libhdf5 once crashed or never ended.
@@ -36,34 +36,6 @@ def datasets(path):
 
         f.visititems(note)
     return [(at, size, name) for at, (size, name) in found.items()]
-
-
-def xxh64(data):
-    """XXH64 of at least 32 bytes (a multiple of 8), with seed 0."""
-    p1, p2, p3, p4, p5 = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63,
-                          0x27D4EB2F165667C5)
-    mask = (1 << 64) - 1
-
-    def rotated(x, bits):
-        return ((x << bits) | (x >> (64 - bits))) & mask
-
-    def mixed(lane, word):
-        return rotated((lane + word * p2) & mask, 31) * p1 & mask
-
-    words = [word for word, in struct.iter_unpack("<Q", data)]
-    lanes = [(p1 + p2) & mask, p2, 0, -p1 & mask]
-    complete = len(words) // 4 * 4
-    for i in range(complete):
-        lanes[i % 4] = mixed(lanes[i % 4], words[i])
-    h = sum(rotated(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18))) & mask
-    for lane in lanes:
-        h = ((h ^ mixed(0, lane)) * p1 + p4) & mask
-    h = (h + len(data)) & mask
-    for word in words[complete:]:
-        h = (rotated(h ^ mixed(0, word), 27) * p1 + p4) & mask
-    h = (h ^ (h >> 33)) * p2 & mask
-    h = (h ^ (h >> 29)) * p3 & mask
-    return h ^ (h >> 32)
 
 
 def verify_with_poisoned_memory(ranks, path):
