@@ -218,6 +218,10 @@ exit_status run_compare(session& s, const compare_request& request) {
   s.on_root([&] {
     const result_reader a(request.first), b(request.second);
     const std::string why = unlike(a, b);
+    if (why.empty()) {
+      a.check_batches();
+      b.check_batches();
+    }
     if (!why.empty()) fmt::print("{}\n", why);
     if (why.empty()) {
       const bool outputs = compare_outputs(a, b, t), constants = compare_constants(a, b, t);

@@ -70,10 +70,8 @@ std::string tract_table(const result_volumes& volumes, const std::vector<statist
 /// The labels of rows and columns: those of the result's connectome, or of the one whose paths it has, else those that
 /// occur.
 std::vector<std::int32_t> matrix_labels(const result_reader& result, const std::vector<path_row>& paths) {
-  std::vector<std::int32_t> labels;
-  for (const double label : node_labels(result)) labels.push_back(static_cast<std::int32_t>(label));
-  if (const constant* all = result.find_constant("regions", "labels"); all != nullptr && labels.empty())
-    for (const double label : all->values) labels.push_back(static_cast<std::int32_t>(label));
+  std::vector<std::int32_t> labels = node_labels(result);
+  if (labels.empty()) labels = result.constant_labels("regions", "labels");
   if (!labels.empty()) return labels;
   for (const path_row& path : paths) labels.insert(labels.end(), path.regions.begin(), path.regions.end());
   std::sort(labels.begin(), labels.end());
@@ -133,7 +131,9 @@ void add_connectome_texts(const result_reader& result, export_plan& plan) {
   for (const constant& c : result.constants()) {
     if (c.group != "connectome") continue;
     if (c.name == "labels") plan.texts.push_back({"nodes.tsv", node_table(result, regions)});
-    if (c.shape.size() == 2) plan.texts.push_back({c.name + ".csv", matrix_csv(c, regions)});
+    if (!is_region_matrix(result, c)) continue;
+    check_region_names(result, regions, c.shape[0]);
+    plan.texts.push_back({c.name + ".csv", matrix_csv(c, regions)});
   }
 }
 

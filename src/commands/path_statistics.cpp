@@ -64,9 +64,9 @@ std::size_t find_point(const std::vector<double>& length, double mm) {
   return i;
 }
 
-/// The number of the point at which each streamline starts; empty for results of versions that stored only lengths.
+/// Empty for results of versions that stored only lengths.
 std::vector<std::uint32_t> read_starts(const result_reader& r) {
-  return r.has("start") ? r.read_rows<std::uint32_t>("start", 0, r.item_voxels().size()) : std::vector<std::uint32_t>{};
+  return r.has("start") ? read_start_points(r) : std::vector<std::uint32_t>{};
 }
 
 }  // namespace
@@ -142,7 +142,7 @@ path_table measure_paths(const result_reader& result, const std::vector<statisti
   path_table table{joined.has_value(), joined && joined->has_halves, {}};
   const std::vector<std::uint32_t> starts = table.has_halves ? read_starts(result) : std::vector<std::uint32_t>{};
   std::vector<float> first_half_mm;
-  if (table.has_halves && starts.empty()) first_half_mm = result.read_items("first_half", 0, paths.fibres());
+  if (table.has_halves && starts.empty()) first_half_mm = result.read_items("first_half", 0, paths.fibres(), 1);
   for_each_piece(paths, [&](const fibre_piece& piece) {
     std::vector<float> points(3 * piece.points);
     paths.read_positions(piece.first_point, points);

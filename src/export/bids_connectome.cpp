@@ -106,20 +106,18 @@ std::string describe_nodes(const result_reader& result, const std::string& parce
   for (const std::string& uri : place.sources)
     if (!parcellation.empty() && uri.ends_with("/" + parcellation)) file = uri;
   std::string text = "matrix_index\tnode_file\tnode_index\tlabel\n";
-  const std::vector<double> labels = node_labels(result);
+  const std::vector<std::int32_t> labels = node_labels(result);
   const region_name_list names = node_names(result);
   for (std::size_t i = 0; i < labels.size(); ++i)
     text += fmt::format("{}\t{}\t{}\t{}\n", i, bids_cell(file), labels[i], bids_cell(names.at(i)));
   return text;
 }
 
-bool is_matrix(const constant& c) { return c.group == "connectome" && c.shape.size() == 2; }
-
 }  // namespace
 
 bool has_connectome(const result_reader& result) {
   const auto& all = result.constants();
-  return std::any_of(all.begin(), all.end(), is_matrix);
+  return std::any_of(all.begin(), all.end(), [&](const constant& c) { return is_region_matrix(result, c); });
 }
 
 export_plan plan_bids_tracts(const result_volumes& volumes, const bids_place& place, const bids_method& how) {
@@ -153,7 +151,7 @@ export_plan plan_bids_connectome(const result_volumes& volumes, const bids_place
   add_origin(columns, place);
   plan.texts.push_back({nodes + ".json", dump_json(columns, 2) + "\n"});
   for (const constant& c : result.constants()) {
-    if (!is_matrix(c)) continue;
+    if (!is_region_matrix(result, c)) continue;
     const std::string name = fmt::format("{}_meas-{}_desc-{}_relmat", begin, measure_label(c.name), how.label);
     plan.texts.push_back({name + ".tsv", matrix_table(c, names)});
     plan.texts.push_back({name + ".json", dump_json(describe_matrix(c, how, place, nodes + ".tsv"), 2) + "\n"});

@@ -38,7 +38,7 @@ cifti_kind find_cifti_kind(const export_settings& settings) {
 double read_waytotal(const std::string& path) {
   double sum = 0;
   if (path.ends_with(".h5")) {
-    const result_reader result(path);
+    const result_reader result(path);  // only a constant is read, which the reader has checked
     if (const constant* waytotal = result.find_constant("streamlines", "waytotal"))
       sum = std::accumulate(waytotal->values.begin(), waytotal->values.end(), 0.0);
   } else {

@@ -25,14 +25,20 @@ matrix_places list_vertex_seeds(const result_reader& result, std::vector<std::si
   matrix_places places;
   places.files = read_seed_files(result);
   places.grid = result.grid();
-  const std::vector<double>&roi = result.find_constant("seeds", "roi")->values,
-        &place = result.find_constant("seeds", "place")->values;
-  for (std::size_t i = 0; i < roi.size(); ++i) {
-    const auto file = static_cast<std::uint32_t>(roi[i]);
-    if (file >= places.files.size() || places.files[file].vertices == 0) continue;
+  constexpr std::uint64_t max_number = std::uint64_t{1} << 32;
+  const std::size_t seeds = result.find_constant("seeds", "roi")->values.size();
+  const auto roi = result.constant_indices("seeds", "roi", seeds, max_number),
+             place = result.constant_indices("seeds", "place", seeds, max_number);
+  for (std::size_t i = 0; i < seeds; ++i) {
+    if (roi[i] >= places.files.size() || places.files[roi[i]].vertices == 0) continue;
+    if (place[i] >= places.files[roi[i]].vertices)
+      refuse_data(fmt::format(
+          "{}: /seeds/place[{}] is {}, but {} has {} vertices; is it a complete copy of a voxherd "
+          "result?",
+          printable(result.path()), i, place[i], printable(places.files[roi[i]].path), places.files[roi[i]].vertices));
     rows.push_back(i);
-    places.file.push_back(file);
-    places.place.push_back(static_cast<std::uint64_t>(place[i]));
+    places.file.push_back(static_cast<std::uint32_t>(roi[i]));
+    places.place.push_back(place[i]);
   }
   if (rows.size() < roi.size())
     spdlog::warn("{}: {} are voxels and are left out; --to nifti writes their maps", printable(result.path()),
@@ -106,8 +112,13 @@ place_maps read_seed_maps(const result_reader& result, double factor, bool log) 
   std::vector<std::size_t> rows;
   maps.places = list_vertex_seeds(result, rows);
   const std::vector<std::string> targets = list_names(result, "seeds_to_", "_lengths");
-  const constant *accepted = result.find_constant("seeds", "accepted"), *hits = result.find_constant("seeds", "hits"),
-                 *lengths = result.find_constant("seeds", "mean_length_mm");
+  const std::size_t seeds = result.find_constant("seeds", "roi")->values.size();
+  const auto find = [&](const char* name, std::size_t columns) {
+    return result.find_constant("seeds", name) == nullptr ? nullptr
+                                                          : &result.constant_values("seeds", name, seeds * columns);
+  };
+  const std::vector<double>& accepted = result.constant_values("seeds", "accepted", seeds);
+  const std::vector<double>*hits = find("hits", targets.size()), *lengths = find("mean_length_mm", targets.size());
   const auto value = [&](double v) {
     return static_cast<float>(log ? std::log1p(v * factor) / std::numbers::ln10 : v * factor);
   };
@@ -117,11 +128,11 @@ place_maps read_seed_maps(const result_reader& result, double factor, bool log) 
   if (lengths != nullptr)
     for (const std::string& t : targets) maps.names.push_back("seeds_to_" + t + "_lengths");
   for (const std::size_t row : rows) {
-    maps.values.push_back(value(accepted->values[row]));
+    maps.values.push_back(value(accepted[row]));
     for (std::size_t t = 0; hits != nullptr && t < targets.size(); ++t)
-      maps.values.push_back(value(hits->values[row * targets.size() + t]));
+      maps.values.push_back(value((*hits)[row * targets.size() + t]));
     for (std::size_t t = 0; lengths != nullptr && t < targets.size(); ++t)
-      maps.values.push_back(static_cast<float>(lengths->values[row * targets.size() + t]));
+      maps.values.push_back(static_cast<float>((*lengths)[row * targets.size() + t]));
   }
   return maps;
 }
@@ -131,6 +142,7 @@ place_maps make_blueprint(const result_reader& matrix, const std::string& path, 
   if (fsl_matrix_number(matrix) != 2)
     refuse_data(fmt::format("{}: --blueprint needs a result of track --matrix2", printable(matrix.path())));
   const result_reader tracts(path);
+  tracts.check_batches();
   place_maps maps;
   maps.names = list_names(tracts, "normalised_", "");
   if (maps.names.empty())

@@ -10,14 +10,13 @@
 #include <string>
 
 #include "core/escape.hpp"
+#include "core/failure.hpp"
 #include "core/number_text.hpp"
 
 namespace voxherd {
 
-std::vector<double> node_labels(const result_reader& result) {
-  for (const constant& c : result.constants())
-    if (c.group == "connectome" && c.name == "labels") return c.values;
-  return {};
+std::vector<std::int32_t> node_labels(const result_reader& result) {
+  return result.constant_labels("connectome", "labels");
 }
 
 region_name_list given_region_names(const result_reader& result) {
@@ -27,10 +26,30 @@ region_name_list given_region_names(const result_reader& result) {
 }
 
 region_name_list node_names(const result_reader& result) {
+  const std::vector<std::int32_t> labels = node_labels(result);
   region_name_list names = given_region_names(result);
   if (names.empty())
-    for (const double label : node_labels(result)) names.push_back(fmt::format("{}", label));
+    for (const std::int32_t label : labels) names.push_back(std::to_string(label));
+  check_region_names(result, names, labels.size());
   return names;
+}
+
+void check_region_names(const result_reader& result, const region_name_list& names, std::size_t regions) {
+  if (names.empty() || names.size() == regions) return;
+  refuse_data(fmt::format("{}: has {} names of {} regions; is it a complete copy of a voxherd result?", result.path(),
+                          names.size(), regions));
+}
+
+bool is_region_matrix(const result_reader& result, const constant& c) {
+  if (c.group != "connectome" || c.shape.size() != 2) return false;
+  const bool has_labels = result.find_constant("connectome", "labels") != nullptr;
+  const std::uint64_t regions = has_labels ? node_labels(result).size() : c.shape[0];
+  if (c.shape[0] != regions || c.shape[1] != regions)
+    refuse_data(
+        fmt::format("{}: /connectome/{} has {} x {} values, expected {} x {}, one for each pair of regions; is it "
+                    "a complete copy of a voxherd result?",
+                    result.path(), c.name, c.shape[0], c.shape[1], regions, regions));
+  return true;
 }
 
 std::string matrix_number(double value, const char* missing) {
@@ -42,7 +61,8 @@ std::string matrix_number(double value, const char* missing) {
 
 std::string node_table(const result_reader& result, const region_name_list& names) {
   std::string text = names.empty() ? "index\tlabel\n" : "index\tlabel\tname\n";
-  const std::vector<double> labels = node_labels(result);
+  const std::vector<std::int32_t> labels = node_labels(result);
+  check_region_names(result, names, labels.size());
   for (std::size_t i = 0; i < labels.size(); ++i)
     fmt::format_to(std::back_inserter(text), "{}\t{}{}\n", i + 1, labels[i],
                    names.empty() ? "" : fmt::format("\t{}", tsv_cell(names.at(i))));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,18 @@ namespace voxherd {
 using region_name_list = std::vector<std::string>;
 
 /// The labels of rows and columns; none if the result has no connectome.
-std::vector<double> node_labels(const result_reader& result);
+std::vector<std::int32_t> node_labels(const result_reader& result);
 
 /// Names of a connectome's regions, or none if the run had none.
 region_name_list given_region_names(const result_reader& result);
 /// The same; without names, the labels.
 region_name_list node_names(const result_reader& result);
+
+/// Throws failure (bad_data) if there are names, but not one for each region.
+void check_region_names(const result_reader& result, const region_name_list& names, std::size_t regions);
+
+/// Whether a constant is a matrix of the result's connectome. Throws failure (bad_data) if it is of other regions.
+bool is_region_matrix(const result_reader& result, const constant& c);
 
 /// A number of a matrix: stored numbers are computed from float32, so that more digits than a float32 has mean nothing;
 /// counts are exact. `missing`: for NaN.

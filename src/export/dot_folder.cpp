@@ -2,13 +2,16 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <utility>
 
+#include "core/step_outputs.hpp"
 #include "core/text.hpp"
 #include "src/export/dot_folder.hpp"
+#include "src/export/matrix_places.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/output_file.hpp"
 
@@ -49,17 +52,6 @@ class text_file {
   output_file file_;
 };
 
-/// Null if the matrix has no such values.
-const std::vector<double>* find_optional(const result_reader& result, const std::string& name) {
-  const constant* found = result.find_constant("matrix", name);
-  return found == nullptr ? nullptr : &found->values;
-}
-
-const std::vector<double>& find_values(const result_reader& result, const std::string& name) {
-  if (const std::vector<double>* found = find_optional(result, name)) return *found;
-  throw failure(exit_status::bad_data, fmt::format("{}: has no /matrix/{}", printable(result.path()), name));
-}
-
 /// A matrix in memory, by column and within a column by row, as FSL orders it.
 struct by_column {
   std::vector<std::uint64_t> begin;
@@ -94,13 +86,11 @@ void write_dot(const export_settings& settings, const std::string& name, const b
 
 /// Voxels as FSL writes them: x, y, z, and if `numbered` 0, the number of their image in a list, and the place in it.
 /// Only the columns of matrices 2 and 4 are not numbered.
-template <class Voxels>
-void write_voxels(const export_settings& settings, const std::string& name, const Voxels& voxels,
-                  const std::vector<std::uint64_t>& size, bool numbered) {
+void write_voxels(const export_settings& settings, const std::string& name, const std::vector<std::uint64_t>& voxels,
+                  const std::array<std::uint64_t, 3>& size, bool numbered) {
   text_file out(settings, name);
   std::size_t place = 0;
-  for (const auto voxel : voxels) {
-    const auto v = static_cast<std::uint64_t>(voxel);
+  for (const std::uint64_t v : voxels) {
     out.add("{}  {}  {}  ", v % size[0], v / size[0] % size[1], v / (size[0] * size[1]));
     if (numbered) out.add("0  {}  ", ++place);
     out.add("\n");
@@ -111,28 +101,36 @@ void write_voxels(const export_settings& settings, const std::string& name, cons
 /// The rows ("row_") or columns of a matrix with vertices: x, y, z, number of the file in the list, place in it, which
 /// FSL counts from 1 for voxels and from 0 for vertices. x, y, z of a vertex are its rounded position in mm. Returns
 /// false if there are no vertices.
-template <class Voxels>
 bool write_places(const export_settings& settings, const std::string& name, const result_reader& result,
-                  const std::string& prefix, const Voxels& voxels, const std::vector<std::uint64_t>& size) {
-  const std::vector<double>* roi = find_optional(result, prefix + "roi");
-  if (roi == nullptr) return false;
-  const std::vector<double>& place = find_values(result, prefix + "place");
-  const std::vector<double>& position = find_values(result, prefix + "position");
-  const auto voxel_count = static_cast<double>(size[0] * size[1] * size[2]);
+                  const std::string& prefix, const std::vector<std::uint64_t>& voxels,
+                  const std::array<std::uint64_t, 3>& size) {
+  if (result.find_constant("matrix", prefix + "roi") == nullptr) return false;
+  constexpr std::uint64_t max_number = std::uint64_t{1} << 53;  // exact as double
+  const auto roi = result.constant_indices("matrix", prefix + "roi", voxels.size(), max_number),
+             place = result.constant_indices("matrix", prefix + "place", voxels.size(), max_number);
+  const std::vector<double>& position = result.constant_values("matrix", prefix + "position", 3 * voxels.size());
+  const std::uint64_t voxel_count = size[0] * size[1] * size[2];
   text_file out(settings, name);
-  for (std::size_t i = 0; i < roi->size(); ++i) {
-    const auto voxel = static_cast<double>(voxels[i]);
-    if (voxel < 0 || voxel >= voxel_count) {
+  for (std::size_t i = 0; i < voxels.size(); ++i) {
+    const std::uint64_t v = voxels[i];
+    if (v >= voxel_count) {
       const double* p = &position[3 * i];
-      out.add("{}  {}  {}  {}  {}  \n", std::lround(p[0]), std::lround(p[1]), std::lround(p[2]), (*roi)[i], place[i]);
+      out.add("{}  {}  {}  {}  {}  \n", std::lround(p[0]), std::lround(p[1]), std::lround(p[2]), roi[i], place[i]);
     } else {
-      const auto v = static_cast<std::uint64_t>(voxel);
-      out.add("{}  {}  {}  {}  {}  \n", v % size[0], v / size[0] % size[1], v / (size[0] * size[1]), (*roi)[i],
+      out.add("{}  {}  {}  {}  {}  \n", v % size[0], v / size[0] % size[1], v / (size[0] * size[1]), roi[i],
               place[i] + 1);
     }
   }
   out.close();
   return true;
+}
+
+/// A vertex has no voxel, but a place in a list. `side`: "row" or "column".
+void check_vertices(const result_reader& result, const std::vector<std::uint64_t>& voxels, const char* side) {
+  if (result.find_constant("matrix", fmt::format("{}_roi", side)) != nullptr) return;
+  if (std::find(voxels.begin(), voxels.end(), no_voxel) == voxels.end()) return;
+  refuse_data(fmt::format("{}: the matrix has {}s that are in no voxel, but no list of vertices (/matrix/{}_roi)",
+                          printable(result.path()), side, side));
 }
 
 std::vector<std::uint64_t> read_counts(const result_reader& result, const char* name) {
@@ -144,21 +142,16 @@ std::vector<std::uint64_t> read_counts(const result_reader& result, const char* 
 
 /// The image of --target2 with the number of each voxel's column, from 1, as int32: FSL's xtract_blueprint uses the
 /// values as indices. Its header has the codes and matrices of that image.
-void write_lookup(const export_settings& settings, const result_reader& result, const std::vector<double>& columns,
-                  const std::vector<double>& size) {
+void write_lookup(const export_settings& settings, const result_reader& result, const sparse_matrix& m) {
   nifti_image form;
-  for (std::size_t d = 0; d < 3; ++d) form.grid.size[d] = static_cast<std::uint64_t>(size[d]);
-  const std::vector<double>& affine = find_values(result, "column_voxel_to_world");
-  std::copy(affine.begin(), affine.end(), form.grid.voxel_to_world.begin());
-  for (std::size_t d = 0; d < 3; ++d) form.grid.voxel_size_mm[d] = std::hypot(affine[d], affine[4 + d], affine[8 + d]);
+  form.grid = m.column_grid;
   form.volumes = 1;
   form.description = "voxherd: number of each column of fdt_matrix2";
   // Results of earlier versions have only the matrix.
   const nlohmann::json::json_pointer image("/inputs/target2/image");
   if (result.provenance().contains(image)) form.geometry = result.provenance().at(image);
   std::vector<std::int32_t> number(form.grid.voxel_count());
-  for (std::size_t i = 0; i < columns.size(); ++i)
-    number[static_cast<std::size_t>(columns[i])] = static_cast<std::int32_t>(i + 1);
+  for (std::size_t i = 0; i < m.column_voxel.size(); ++i) number[m.column_voxel[i]] = static_cast<std::int32_t>(i + 1);
   const image_type type = settings.type.value_or(image_type());
   form.is_nifti2 = type.is_nifti2;
   write_nifti(new_path(settings, fmt::format("lookup_tractspace_fdt_matrix2{}", type.ending())), form, number);
@@ -170,12 +163,14 @@ sparse_matrix::sparse_matrix(const result_reader& result) {
   if (!result.has("column") || !result.has("count") || !result.complete())
     throw failure(exit_status::bad_data, fmt::format("{}: expected a complete matrix of track (--matrix1 to --matrix4)",
                                                      printable(result.path())));
+  result.check_batches();
   const std::uint64_t entries = result.point_count();
   offsets = result.point_offsets();
-  column = result.read_rows<std::uint32_t>("column", 0, entries);
+  column_grid = read_column_grid(result);
+  column_voxel = read_column_voxels(result);
+  column = result.read_indices("column", 0, entries, column_voxel.size());
   count = read_counts(result, "count");
   if (result.has("length_sum")) length_sum = result.read_rows<double>("length_sum", 0, entries);
-  column_voxel = find_values(result, "column_voxel");
 }
 
 namespace {
@@ -239,27 +234,30 @@ void write_trajectories(const export_settings& settings, const std::string& name
 void write_matrix_folder(const export_settings& settings, const dot_values& wanted) {
   const result_reader result(settings.result);
   sparse_matrix m(result);
+  const int number = fsl_matrix_number(result);
+  if ((wanted.distance_corrected || number == 4) && m.length_sum.empty() && !m.count.empty())
+    refuse_data(fmt::format("{}: has no lengths; run track with --lengths", printable(settings.result)));
+  check_vertices(result, result.item_voxels(), "row");
+  check_vertices(result, m.column_voxel, "column");
   std::error_code code;
   fs::create_directories(settings.out, code);
   if (code)
     throw failure(exit_status::disk,
                   fmt::format("{}: cannot create the folder: {}", printable(settings.out), code.message()));
-  const int number = static_cast<int>(find_values(result, "number").front());
-  const std::vector<double>& columns = m.column_voxel;
+  const std::vector<std::uint64_t>& columns = m.column_voxel;
   const std::size_t rows = result.item_voxels().size();
   const std::string name = fmt::format("fdt_matrix{}", number);
   number == 4 ? write_trajectories(settings, name, result, m) : write_dots(settings, number, m, rows, wanted);
-  const auto& n = result.grid().size;
-  if (!write_places(settings, "coords_for_" + name, result, "row_", result.item_voxels(), {n[0], n[1], n[2]}))
-    write_voxels(settings, "coords_for_" + name, result.item_voxels(), {n[0], n[1], n[2]}, true);
-  const std::vector<double>& size = find_values(result, "column_image_size");
-  const std::vector<std::uint64_t> extents(size.begin(), size.end());
+  const auto &size = result.grid().size, &extents = m.column_grid.size;
+  if (!write_places(settings, "coords_for_" + name, result, "row_", result.item_voxels(), size))
+    write_voxels(settings, "coords_for_" + name, result.item_voxels(), size, true);
   // As in FSL, a second mask of matrix 3 has its own table even if it is the first one again.
   const bool has_own_columns = number == 3 && result.provenance().at("inputs").contains("target3-columns");
   if ((number == 2 || number == 4 || has_own_columns) &&
-      !write_places(settings, "tract_space_coords_for_" + name, result, "column_", columns, extents))
+      !write_places(settings, "tract_space_coords_for_" + name, result, "column_", columns, extents)) {
     write_voxels(settings, "tract_space_coords_for_" + name, columns, extents, number == 3);
-  if (number == 2 && find_optional(result, "column_roi") == nullptr) write_lookup(settings, result, columns, size);
+    if (number == 2) write_lookup(settings, result, m);
+  }
   spdlog::info("{}: {} in {} x {} places", settings.out, counted(m.count.size(), "value"), rows, columns.size());
 }
 

@@ -14,8 +14,9 @@ struct sparse_matrix {
   std::vector<std::uint64_t> offsets;  ///< first entry of each row, and their number
   std::vector<std::uint32_t> column;   ///< of each entry, like the next two
   std::vector<std::uint64_t> count;
-  std::vector<double> length_sum;    ///< mm; empty if the matrix has no lengths
-  std::vector<double> column_voxel;  ///< linear index of each column's voxel in its image
+  std::vector<double> length_sum;  ///< mm; empty if the matrix has no lengths
+  image_grid column_grid;
+  std::vector<std::uint64_t> column_voxel;  ///< linear index of each column's voxel in its image; no_voxel: a vertex
 };
 
 /// Values of the text files of a matrix.

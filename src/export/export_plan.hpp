@@ -20,7 +20,8 @@ namespace voxherd {
 /// Receives one volume on the image grid, x fastest, zero outside the mask.
 using volume_sink = std::function<void(std::span<const float>)>;
 
-/// Throws failure (bad_data) if the result is incomplete.
+/// Throws failure (bad_data) if the result is incomplete, or its values are not those that were written. Reads them
+/// all.
 void require_complete(const result_reader& result);
 
 /// A complete result, read volume by volume by several threads, which take turns because HDF5 allows only one caller.
@@ -38,8 +39,8 @@ class result_volumes {
   /// Number of outputs NAME1, NAME2, ...
   int count(const std::string& name) const;
 
-  /// A map, one component after another.
-  std::vector<float> map(const std::string& name) const;
+  /// A map, one component after another. `components`: as of result_reader::read_map().
+  std::vector<float> map(const std::string& name, std::uint64_t components = 0) const;
   /// 1 inside the mask, 0 outside.
   std::vector<float> mask() const;
   /// Passes one volume of each output, in the given order, for each stored sample. The outputs must have the same

@@ -31,6 +31,19 @@ const result_reader& require_fibres(const result_reader& r) {
 
 }  // namespace
 
+std::vector<std::uint32_t> read_start_points(const result_reader& result) {
+  const auto& offsets = result.point_offsets();
+  std::vector<std::uint32_t> starts =
+      result.read_indices("start", 0, result.item_voxels().size(), result.point_count() + 1);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::uint64_t points = offsets.empty() ? 0 : offsets[i + 1] - offsets[i];
+    if (starts[i] > 0 && starts[i] >= points)
+      refuse_data(fmt::format("{}: `start` of path {} is {}, but it has {}; is it a complete copy of a voxherd result?",
+                              printable(result.path()), i, starts[i], counted(points, "point")));
+  }
+  return starts;
+}
+
 bool has_fibres(const result_reader& result) {
   if (!result.has(position)) return false;
   const output_spec& o = result.output(position);

@@ -44,6 +44,10 @@ class result_fibres final : public fibre_source {
   std::vector<fibre_array> fibre_arrays_, point_arrays_;
 };
 
+/// The point at which each streamline starts; 0 for those without points. Throws failure (bad_data) for a point that it
+/// does not have.
+std::vector<std::uint32_t> read_start_points(const result_reader& result);
+
 using region_pair = std::array<std::int32_t, 2>;
 
 /// The pairs of regions that each fibre joins, by their labels. 0: none.

@@ -45,7 +45,7 @@ export_image angle_image(const result_volumes& r, int k, bool polar) {
   const std::string meaning = fmt::format("[rad] {} of {}", polar ? "polar angle from z" : "azimuth from x", dyads);
   return {fmt::format("mean_{}{}samples.nii.gz", polar ? "th" : "ph", k), describe_image(r, 1, meaning),
           [dyads, polar](const result_volumes& result, const volume_sink& sink) {
-            const direction_angles angles = find_angles(result.map(dyads));
+            const direction_angles angles = find_angles(result.map(dyads, 3));
             sink(polar ? angles.polar : angles.azimuth);
           }};
 }
@@ -57,9 +57,9 @@ export_image thresholded_image(const result_volumes& r, int k, bool modulated) {
                                           modulated ? fmt::format(", times mean_f{}/mean_f1", k) : "");
   return {name + ".nii.gz", describe_image(r, 3, meaning, -1, 1),
           [k, modulated](const result_volumes& result, const volume_sink& sink) {
-            auto directions = result.map(fmt::format("dyads{}", k));
-            auto factor = result.map(fmt::format("mean_f{}", k));
-            const auto first = modulated ? result.map("mean_f1") : std::vector<float>();
+            auto directions = result.map(fmt::format("dyads{}", k), 3);
+            auto factor = result.map(fmt::format("mean_f{}", k), 1);
+            const auto first = modulated ? result.map("mean_f1", 1) : std::vector<float>();
             const std::size_t voxels = factor.size();
             for (std::size_t v = 0; v < voxels; ++v) {
               const bool supported = factor[v] >= min_fraction;
@@ -112,7 +112,7 @@ void add_fibre(export_plan& plan, const result_volumes& r, int k) {
 /// Rows of a constant as text: 1xN or 3xN.
 std::string constant_text(const result_volumes& r, const std::string& name) {
   for (const constant& c : r.result().constants()) {
-    if (c.name != name) continue;
+    if (c.group != "inputs" || c.name != name || c.shape.empty()) continue;
     const std::size_t columns = c.shape.back();
     std::string text;
     for (std::size_t i = 0; i < c.values.size(); ++i)

@@ -14,16 +14,6 @@
 
 namespace voxherd {
 
-namespace {
-
-const std::vector<double>& matrix_values(const result_reader& result, const std::string& name) {
-  if (const constant* found = result.find_constant("matrix", name)) return found->values;
-  refuse_data(fmt::format("{}: has no /matrix/{}, expected a complete matrix of track (--matrix1 to --matrix4)",
-                          printable(result.path()), name));
-}
-
-}  // namespace
-
 /// As the run has noted them: "seed-image", or "seed-image 1", "seed-image 2", ..., or one note for all.
 std::vector<place_file> read_mask_files(const result_reader& result, const std::string& option) {
   std::vector<place_file> files;
@@ -64,6 +54,8 @@ void find_mask_files(matrix_places& places) {
   }
 }
 
+constexpr std::uint64_t max_places = std::uint64_t{1} << 53;  // exact as double
+
 /// `side`: "row" or "column".
 matrix_places make_places(const result_reader& result, const std::string& side, const std::string& option,
                           const image_grid& grid, std::vector<std::uint64_t> voxels) {
@@ -74,19 +66,26 @@ matrix_places make_places(const result_reader& result, const std::string& side, 
   places.grid = grid;
   places.place = std::move(voxels);
   places.file.assign(places.place.size(), 0);
-  const constant *roi = result.find_constant("matrix", side + "_roi"),
-                 *vertex = result.find_constant("matrix", side + "_place");
-  if (roi == nullptr || vertex == nullptr) {
-    if (places.files.size() > 1) find_mask_files(places);
-    return places;
+  const std::uint64_t count = places.size(), voxels_there = places.grid.voxel_count();
+  const bool has_files = result.find_constant("matrix", side + "_roi") != nullptr;
+  if (has_files) {
+    const auto file = result.constant_indices("matrix", side + "_roi", count, places.files.size());
+    const auto place = result.constant_indices("matrix", side + "_place", count, max_places);
+    for (std::size_t i = 0; i < count; ++i) {
+      places.file[i] = static_cast<std::uint32_t>(file[i]);
+      if (places.files[file[i]].vertices > 0) places.place[i] = place[i];
+    }
   }
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    places.file[i] = static_cast<std::uint32_t>(roi->values[i]);
-    if (places.file[i] >= places.files.size())
-      refuse_data(fmt::format("{}: {} {} is of file {}, but only {} are listed", printable(result.path()), side, i,
-                              places.file[i], places.files.size()));
-    if (places.files[places.file[i]].vertices > 0) places.place[i] = static_cast<std::uint64_t>(vertex->values[i]);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t vertices = places.files[places.file[i]].vertices;
+    if (places.place[i] >= (vertices > 0 ? vertices : voxels_there))
+      refuse_data(
+          fmt::format("{}: {} {} of the matrix is at place {} of {}, which has {} {}; is it a complete copy of a "
+                      "voxherd result?",
+                      printable(result.path()), side, i, places.place[i], printable(places.files[places.file[i]].path),
+                      vertices > 0 ? vertices : voxels_there, vertices > 0 ? "vertices" : "voxels"));
   }
+  if (!has_files && places.files.size() > 1) find_mask_files(places);
   return places;
 }
 
@@ -99,10 +98,42 @@ std::string seed_option(const result_reader& result) {
 }  // namespace
 
 int fsl_matrix_number(const result_reader& result) {
-  const int number = static_cast<int>(matrix_values(result, "number").front());
-  if (!result.has("column") || !result.has("count") || !result.complete())
-    refuse_data(fmt::format("{}: expected a complete matrix of track", printable(result.path())));
-  return number;
+  if (result.find_constant("matrix", "number") == nullptr || !result.has("column") || !result.has("count") ||
+      !result.complete())
+    refuse_data(
+        fmt::format("{}: expected a complete matrix of track (--matrix1 to --matrix4)", printable(result.path())));
+  constexpr std::uint64_t last = 4;
+  const std::uint64_t number = result.constant_indices("matrix", "number", 1, last + 1).front();
+  if (number == 0)
+    refuse_data(fmt::format("{}: /matrix/number is 0, expected 1 to {}", printable(result.path()), last));
+  return static_cast<int>(number);
+}
+
+image_grid read_column_grid(const result_reader& result) {
+  constexpr std::uint64_t max_side = std::uint64_t{1} << 31;
+  constexpr double max_voxels = 1ULL << 32;  // of an array with one number each
+  image_grid grid;
+  const auto size = result.constant_indices("matrix", "column_image_size", 3, max_side);
+  const std::vector<double>& affine = result.constant_values("matrix", "column_voxel_to_world", 16);
+  std::copy(size.begin(), size.end(), grid.size.begin());
+  std::copy(affine.begin(), affine.end(), grid.voxel_to_world.begin());
+  double voxels = 1;
+  for (const std::uint64_t n : size) voxels *= static_cast<double>(n);
+  if (voxels == 0 || voxels > max_voxels ||
+      !std::all_of(affine.begin(), affine.end(), [](double x) { return std::isfinite(x); }))
+    refuse_data(
+        fmt::format("{}: /matrix/column_image_size is {} x {} x {}, which with its matrix is no image; is it a "
+                    "complete copy of a voxherd result?",
+                    printable(result.path()), size[0], size[1], size[2]));
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    grid.voxel_size_mm[axis] = std::hypot(affine[axis], affine[4 + axis], affine[8 + axis]);
+  return grid;
+}
+
+std::vector<std::uint64_t> read_column_voxels(const result_reader& result) {
+  const constant* voxels = result.find_constant("matrix", "column_voxel");
+  return result.constant_indices("matrix", "column_voxel", voxels == nullptr ? 0 : voxels->values.size(),
+                                 read_column_grid(result).voxel_count(), index_gaps::negative_is_none);
 }
 
 bool has_seed_rows(const result_reader& result) {
@@ -121,23 +152,13 @@ matrix_places read_row_places(const result_reader& result) {
 
 matrix_places read_column_places(const result_reader& result) {
   const int number = fsl_matrix_number(result);
-  image_grid grid;
-  const std::vector<double>& size = matrix_values(result, "column_image_size");
-  const std::vector<double>& affine = matrix_values(result, "column_voxel_to_world");
-  std::transform(size.begin(), size.end(), grid.size.begin(), [](double n) { return static_cast<std::uint64_t>(n); });
-  std::copy(affine.begin(), affine.end(), grid.voxel_to_world.begin());
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    grid.voxel_size_mm[axis] = std::hypot(affine[axis], affine[4 + axis], affine[8 + axis]);
-  std::vector<std::uint64_t> voxels;
-  for (const double v : matrix_values(result, "column_voxel"))
-    voxels.push_back(v < 0 ? no_voxel : static_cast<std::uint64_t>(v));
   const char* targets = result.provenance().at("inputs").contains("target3-columns") ? "target3-columns" : "target3";
   return make_places(result, "column",
                      number == 1   ? seed_option(result)
                      : number == 2 ? "target2"
                      : number == 4 ? "target4"
                                    : targets,
-                     grid, std::move(voxels));
+                     read_column_grid(result), read_column_voxels(result));
 }
 
 bool operator==(const matrix_places& a, const matrix_places& b) {

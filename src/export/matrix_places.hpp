@@ -30,6 +30,10 @@ struct matrix_places {
 /// Whether the result is a complete matrix of track; 1 to 4 as FSL numbers them. Throws failure (bad_data).
 int fsl_matrix_number(const result_reader& result);
 
+/// The image of the columns of a matrix, and the voxel of each; no_voxel for vertices. Throws failure (bad_data).
+image_grid read_column_grid(const result_reader& result);
+std::vector<std::uint64_t> read_column_voxels(const result_reader& result);
+
 /// Whether the rows are seeds.
 bool has_seed_rows(const result_reader& result);
 

@@ -8,8 +8,13 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/core.h>
+
+#include "core/failure.hpp"
 #include "core/threads.hpp"
 #include "src/export/matrix_models.hpp"
+#include "src/export/matrix_places.hpp"
+#include "src/io/input_file.hpp"
 
 namespace voxherd {
 
@@ -34,7 +39,8 @@ bool needs_lengths(matrix_quantity q) { return q != matrix_quantity::count; }
 /// Reads rows in pieces, one ahead of the one in use.
 class entry_reader {
  public:
-  entry_reader(const result_reader& result, matrix_quantity quantity) : result_(result), quantity_(quantity) {}
+  entry_reader(const result_reader& result, matrix_quantity quantity, std::uint64_t columns)
+      : result_(result), quantity_(quantity), columns_(columns) {}
 
   /// `rows`: increasing numbers.
   template <class Use>
@@ -67,7 +73,7 @@ class entry_reader {
     entry_piece piece{first, end - first, offsets[first], {}, {}, {}, {}};
     const std::uint64_t entries = offsets[end] - offsets[first];
     if (entries == 0) return piece;
-    piece.column = result_.read_rows<std::uint32_t>("column", piece.first_entry, entries);
+    piece.column = result_.read_indices("column", piece.first_entry, entries, columns_);
     if (needs_lengths(quantity_))
       piece.length_sum = result_.read_rows<double>("length_sum", piece.first_entry, entries);
     if (!needs_counts(quantity_)) return piece;
@@ -81,6 +87,7 @@ class entry_reader {
 
   const result_reader& result_;
   matrix_quantity quantity_;
+  std::uint64_t columns_;
 };
 
 /// A part of the exported matrix.
@@ -184,7 +191,7 @@ template <class Number>
 void pass_blocks(const result_reader& result, const matrix_form& form, std::uint64_t rows_at_once,
                  const row_sink& sink) {
   value_block<Number> block(form);
-  const entry_reader entries(result, form.quantity);
+  const entry_reader entries(result, form.quantity, form.column_position.size());
   for (std::uint64_t first = 0; first < form.rows; first += rows_at_once) {
     const std::uint64_t rows = std::min(rows_at_once, form.rows - first);
     block.begin(first, rows);
@@ -217,7 +224,7 @@ void multiply_rows(const result_reader& result, matrix_quantity quantity, std::s
   std::iota(rows.begin(), rows.end(), 0U);
   std::vector<double> sums(width);
   std::vector<float> values(width);
-  entry_reader(result, quantity).read(rows, [&](const entry_piece& piece) {
+  entry_reader(result, quantity, table.size() / width).read(rows, [&](const entry_piece& piece) {
     for (std::uint64_t r = piece.first_row; r < piece.first_row + piece.rows; ++r) {
       double total = 0;
       std::fill(sums.begin(), sums.end(), 0.0);
@@ -235,11 +242,16 @@ void multiply_rows(const result_reader& result, matrix_quantity quantity, std::s
 
 matrix_sums sum_matrix(const result_reader& result, bool is_triangle) {
   const auto& offsets = result.point_offsets();
-  const constant* columns = result.find_constant("matrix", "column_voxel");
-  matrix_sums sums{std::vector<double>(offsets.size() - 1), std::vector<double>(columns->values.size())};
+  const std::size_t columns = read_column_voxels(result).size();
+  matrix_sums sums{std::vector<double>(offsets.size() - 1), std::vector<double>(columns)};
+  if (is_triangle && sums.rows.size() != columns)
+    refuse_data(
+        fmt::format("{}: the matrix has {} rows and {} columns, expected as many; is it a complete copy of a "
+                    "voxherd result?",
+                    printable(result.path()), sums.rows.size(), columns));
   std::vector<std::uint32_t> rows(sums.rows.size());
   std::iota(rows.begin(), rows.end(), 0U);
-  entry_reader(result, matrix_quantity::count).read(rows, [&](const entry_piece& piece) {
+  entry_reader(result, matrix_quantity::count, columns).read(rows, [&](const entry_piece& piece) {
     for (std::uint64_t r = piece.first_row; r < piece.first_row + piece.rows; ++r)
       for (std::uint64_t i = offsets[r] - piece.first_entry; i < offsets[r + 1] - piece.first_entry; ++i) {
         sums.rows[r] += piece.count(i);

@@ -17,22 +17,22 @@ namespace {
 /// Voxels by label.
 using region_voxels = std::map<std::int32_t, std::vector<std::uint64_t>>;
 
-const constant* find_item_labels(const result_reader& r) {
-  for (const constant& c : r.constants())
-    if (c.group == "regions" && c.name == "label" && c.values.size() == r.item_voxels().size()) return &c;
-  return nullptr;
+bool has_item_labels(const result_reader& r) {
+  const constant* labels = r.find_constant("regions", "label");
+  return labels != nullptr && labels->values.size() == r.item_voxels().size();
 }
 
 region_voxels find_regions(const result_reader& r, const std::vector<std::uint64_t>& fitted) {
   region_voxels regions;
-  const constant* labels = find_item_labels(r);
-  if (labels == nullptr) return regions;
+  if (!has_item_labels(r)) return regions;
+  const std::vector<std::int32_t> labels = r.constant_labels("regions", "label");
+  const std::vector<std::uint64_t>& all = r.image_voxels();
   std::vector<bool> is_fitted(r.grid().voxel_count());
   for (const std::uint64_t voxel : fitted) is_fitted[voxel] = true;
-  for (std::size_t i = 0; i < labels->values.size(); ++i) {
-    if (!(labels->values[i] > 0)) continue;
-    std::vector<std::uint64_t>& voxels = regions[static_cast<std::int32_t>(labels->values[i])];
-    if (const std::uint64_t voxel = r.item_voxels()[i]; is_fitted[voxel]) voxels.push_back(voxel);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] == 0) continue;
+    std::vector<std::uint64_t>& voxels = regions[labels[i]];
+    if (is_fitted[all[i]]) voxels.push_back(all[i]);
   }
   return regions;
 }
@@ -60,7 +60,7 @@ void add_quartiles(const std::vector<float>& map, const std::vector<std::uint64_
 
 }  // namespace
 
-bool has_regions(const result_reader& r) { return find_item_labels(r) != nullptr; }
+bool has_regions(const result_reader& r) { return has_item_labels(r); }
 
 std::vector<region_values> find_region_values(const result_reader& r, const std::vector<std::uint64_t>& fitted) {
   const region_voxels regions = find_regions(r, fitted);
@@ -84,10 +84,10 @@ std::vector<region_values> find_region_values(const result_reader& r, const std:
 }
 
 std::vector<std::uint64_t> find_fitted_voxels(const result_reader& r) {
-  if (!r.has("status")) return r.item_voxels();
-  const std::vector<float> status = r.read_map("status");
+  if (!r.has("status")) return r.image_voxels();
+  const std::vector<float> status = r.read_map("status", 1);
   std::vector<std::uint64_t> fitted;
-  for (const std::uint64_t voxel : r.item_voxels())
+  for (const std::uint64_t voxel : r.image_voxels())
     if (status[voxel] == 0) fitted.push_back(voxel);
   return fitted;
 }

@@ -17,7 +17,10 @@ constexpr std::size_t rows_bytes = std::size_t{4} << 20;  // read at once while 
 void require_complete(const result_reader& result) {
   const auto& journal = result.journal();
   const auto done = std::count_if(journal.begin(), journal.end(), [](const journal_entry& e) { return e.done == 1; });
-  if (static_cast<std::size_t>(done) == journal.size()) return;
+  if (static_cast<std::size_t>(done) == journal.size()) {
+    result.check_batches();
+    return;
+  }
   // bedpostx resumes by itself and has no such option.
   const bool of_bedpostx = result.path().find(".bedpostX/") != std::string::npos;
   throw failure(
@@ -42,12 +45,12 @@ int result_volumes::count(const std::string& name) const {
   return n;
 }
 
-std::vector<float> result_volumes::map(const std::string& name) const {
+std::vector<float> result_volumes::map(const std::string& name, std::uint64_t expected) const {
   const std::size_t width = components(name), voxels = grid().voxel_count();
   std::vector<float> values;
   {
     const std::lock_guard turn(reading_);
-    values = result_.read_map(name);
+    values = result_.read_map(name, expected);
   }
   if (width == 1) return values;
   std::vector<float> planes(values.size());
@@ -58,7 +61,7 @@ std::vector<float> result_volumes::map(const std::string& name) const {
 
 std::vector<float> result_volumes::mask() const {
   std::vector<float> inside(grid().voxel_count(), 0.0f);
-  for (const std::uint64_t voxel : result_.item_voxels()) inside[voxel] = 1;
+  for (const std::uint64_t voxel : result_.image_voxels()) inside[voxel] = 1;
   return inside;
 }
 
@@ -81,8 +84,14 @@ void result_volumes::read_columns(const std::string& output, std::size_t first, 
 }
 
 void result_volumes::samples(const std::vector<std::string>& outputs, const volume_sink& sink) const {
-  const auto& voxels = result_.item_voxels();
+  const auto& voxels = result_.image_voxels();
   const std::size_t items = voxels.size(), width = components(outputs.front());
+  for (const std::string& name : outputs)
+    if (components(name) != width)
+      refuse_data(
+          fmt::format("{}: {} and {} have different numbers of samples; is it a complete copy of a voxherd "
+                      "result?",
+                      result_.path(), outputs.front(), name));
   const std::size_t at_once = std::clamp(
       chunk_bytes_ / (std::max<std::size_t>(1, items) * outputs.size() * sizeof(float)), std::size_t{1}, width);
   std::vector<float> chunk(at_once * outputs.size() * items), volume(grid().voxel_count(), 0.0f);

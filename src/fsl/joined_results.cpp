@@ -71,12 +71,26 @@ class joined_parts final : public analysis {
 
 }  // namespace
 
+namespace {
+
+/// Rows of one can be stored as rows of the other.
+bool same_outputs(const std::vector<output_spec>& a, const std::vector<output_spec>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const output_spec& x, const output_spec& y) {
+    return x.name == y.name && x.type == y.type && x.shape == y.shape && x.layout == y.layout;
+  });
+}
+
+}  // namespace
+
 joined_rows::joined_rows(const std::vector<std::string>& paths, std::uint64_t voxels_apart) {
   std::uint64_t begin = 0;
   for (const std::string& path : paths) {
     const auto& result = *parts_.emplace_back(std::make_unique<result_reader>(path));
     require_complete(result);
-    for (const std::uint64_t voxel : result.item_voxels()) voxels_.push_back(begin + voxel);
+    if (!same_outputs(result.outputs(), first().outputs()))
+      refuse_data(fmt::format("{}: has other outputs than {}; were both made by the same command and version?",
+                              printable(path), printable(first().path())));
+    for (const std::uint64_t voxel : result.image_voxels()) voxels_.push_back(begin + voxel);
     begin += voxels_apart;
   }
   for (const output_spec& o : first().outputs()) bytes_ += o.bytes_per_item();

@@ -42,12 +42,13 @@ struct probtrackx2_outputs {
   std::string target_paths = {};           ///< result with a density for each target; "" for none
 };
 
-/// Seeds of a result with surfaces.
+/// Seeds of a result with surfaces. Throws failure (bad_data) if the result's tables are of other seeds or targets.
 struct seed_rows {
-  explicit seed_rows(const result_reader& result);
+  seed_rows(const result_reader& result, std::size_t targets, bool distance_corrected);
   double value(std::size_t row, std::size_t target, std::size_t targets, bool distance_corrected) const;
 
-  std::vector<double> roi, place, hits, mean_length_mm;  ///< hits: by seed and target; empty if there are none
+  std::vector<std::uint64_t> roi, place;
+  std::vector<double> hits, mean_length_mm;  ///< by seed and target
 };
 
 /// The map seeds_to_TARGET as an image, with distance correction times the mean length.

@@ -9,6 +9,7 @@
 #include "core/failure.hpp"
 #include "src/export/dot_folder.hpp"
 #include "src/export/fibres.hpp"
+#include "src/io/input_file.hpp"
 #include "src/io/output_file.hpp"
 #include "src/scan/fsl_grid.hpp"
 #include "src/scan/grid_space.hpp"
@@ -43,10 +44,13 @@ void add_target_images(const result_volumes& result, const probtrackx2_outputs& 
 /// Rows of the vertices after those of the voxels, as FSL orders them.
 void add_vertex_rows(const result_volumes& result, const probtrackx2_outputs& wanted, std::vector<double>& values,
                      std::vector<double>& lengths) {
-  const seed_rows rows(result.result());
   const std::size_t columns = wanted.targets.size();
+  const seed_rows rows(result.result(), columns, wanted.distance_corrected);
   for (std::size_t i = 0; i < rows.roi.size(); ++i) {
-    if (!wanted.seed_files[static_cast<std::size_t>(rows.roi[i])].is_surface) continue;
+    if (rows.roi[i] >= wanted.seed_files.size())
+      refuse_data(fmt::format("{}: has seeds of file {}, but the command has {} files; repeat it with --forcedir",
+                              printable(result.result().path()), rows.roi[i], wanted.seed_files.size()));
+    if (!wanted.seed_files[rows.roi[i]].is_surface) continue;
     for (std::size_t t = 0; t < columns; ++t) {
       values.push_back(rows.value(i, t, columns, wanted.distance_corrected));
       lengths.push_back(rows.mean_length_mm.empty() ? 0 : rows.mean_length_mm[i * columns + t]);
@@ -92,7 +96,7 @@ void write_saved_paths(const std::string& streamlines, const std::string& path) 
   const auto offsets = fibres.offsets();
   const result_reader result(streamlines);
   const grid_space space{fsl_grid(result)};
-  const auto start = result.read_rows<std::uint32_t>("start", 0, fibres.fibres());
+  const std::vector<std::uint32_t> start = read_start_points(result);
   output_file file(path, output_file::coding::plain);
   std::vector<float> mm;
   for_each_piece(fibres, [&](const fibre_piece& piece) {
@@ -125,13 +129,23 @@ struct row_densities {
     std::vector<float> image(size);
     if (row + 1 < rows.offsets.size())
       for (std::uint64_t i = rows.offsets[row]; i < rows.offsets[row + 1]; ++i)
-        image[static_cast<std::size_t>(rows.column_voxel[rows.column[i]])] = static_cast<float>(value(rows, i));
+        image[rows.column_voxel[rows.column[i]]] = static_cast<float>(value(rows, i));
     return image;
   }
 
   std::vector<std::uint64_t> voxels;  ///< of each row
   sparse_matrix rows;
 };
+
+/// `maps`: of the same run, in whose image the columns are.
+std::shared_ptr<row_densities> read_densities(const std::string& path, const result_volumes& maps) {
+  auto all = std::make_shared<row_densities>(result_reader(path));
+  for (const std::uint64_t voxel : all->rows.column_voxel)
+    if (voxel >= maps.grid().voxel_count())
+      refuse_data(fmt::format("{}: a column is voxel {}, but {} has an image of {} voxels; repeat the command",
+                              printable(path), voxel, printable(maps.result().path()), maps.grid().voxel_count()));
+  return all;
+}
 
 template <class Value>
 void add_sparse_density(const result_volumes& result, const std::shared_ptr<row_densities>& all, std::size_t row,
@@ -148,7 +162,7 @@ double count_at(const sparse_matrix& m, std::uint64_t i) { return static_cast<do
 void add_seed_densities(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {
   const auto sum = [](const sparse_matrix& m, std::uint64_t i) { return m.length_sum[i]; };
   const auto mean = [](const sparse_matrix& m, std::uint64_t i) { return m.length_sum[i] / count_at(m, i); };
-  const auto all = std::make_shared<row_densities>(result_reader(wanted.densities));
+  const std::shared_ptr<row_densities> all = read_densities(wanted.densities, result);
   for (const std::uint64_t seed : wanted.seeds) {
     const vector3 at = voxel_position(result.grid(), seed);
     const std::string name = fmt::format("{}_{}_{}_{}", wanted.name, at[0], at[1], at[2]);
@@ -166,7 +180,7 @@ void add_seed_densities(const result_volumes& result, const probtrackx2_outputs&
 /// target_paths_NAME.
 void add_target_densities(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {
   if (wanted.target_paths.empty()) return;
-  const auto all = std::make_shared<row_densities>(result_reader(wanted.target_paths));
+  const std::shared_ptr<row_densities> all = read_densities(wanted.target_paths, result);
   for (std::size_t t = 0; t < wanted.targets.size(); ++t)
     add_sparse_density(result, all, t, "target_paths_" + wanted.targets[t], count_at, plan);
 }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <span>
 
+#include "core/failure.hpp"
 #include "src/export/dot_folder.hpp"
 #include "src/fsl/probtrackx2.hpp"
 #include "src/io/input_file.hpp"
@@ -53,12 +54,17 @@ void add_volume_targets(const result_volumes& result, const probtrackx2_outputs&
 
 }  // namespace
 
-seed_rows::seed_rows(const result_reader& result) {
-  const auto find = [&](const char* name) {
-    const constant* found = result.find_constant("seeds", name);
-    return found == nullptr ? std::vector<double>() : found->values;
-  };
-  roi = find("roi"), place = find("place"), hits = find("hits"), mean_length_mm = find("mean_length_mm");
+seed_rows::seed_rows(const result_reader& result, std::size_t targets, bool distance_corrected) {
+  constexpr std::uint64_t max_number = std::uint64_t{1} << 32;
+  const constant* rois = result.find_constant("seeds", "roi");
+  const std::size_t seeds = rois == nullptr ? 0 : rois->values.size();
+  if (seeds == 0) return;
+  roi = result.constant_indices("seeds", "roi", seeds, max_number);
+  place = result.constant_indices("seeds", "place", seeds, max_number);
+  if (targets == 0) return;
+  hits = result.constant_values("seeds", "hits", seeds * targets);
+  if (distance_corrected || result.find_constant("seeds", "mean_length_mm") != nullptr)
+    mean_length_mm = result.constant_values("seeds", "mean_length_mm", seeds * targets);
 }
 
 double seed_rows::value(std::size_t row, std::size_t target, std::size_t targets, bool distance_corrected) const {
@@ -66,30 +72,44 @@ double seed_rows::value(std::size_t row, std::size_t target, std::size_t targets
   return hits[i] * (distance_corrected ? mean_length_mm[i] : 1);
 }
 
+namespace {
+
+void check_vertex(const std::string& result, std::uint64_t vertex, const std::string& surface, std::size_t vertices) {
+  if (vertex >= vertices)
+    refuse_data(fmt::format("{}: names vertex {} of {}, which has {} vertices; has the surface changed since the run?",
+                            printable(result), vertex, printable(surface), vertices));
+}
+
+}  // namespace
+
 void write_surface_counts(const std::string& matrix, const std::vector<std::string>& surfaces, const std::string& name,
                           bool distance_corrected) {
   const result_reader result(matrix);
   const sparse_matrix m(result);
-  const constant *rois = result.find_constant("matrix", "column_roi"),
-                 *places = result.find_constant("matrix", "column_place");
-  if (rois == nullptr || places == nullptr)
+  if (result.find_constant("matrix", "column_roi") == nullptr)
     refuse_data(fmt::format("{}: its columns are not vertices of surfaces", printable(matrix)));
-  const std::vector<double>&roi = rois->values, &place = places->values;
+  if (distance_corrected && m.length_sum.size() != m.count.size())
+    refuse_data(fmt::format("{}: has no lengths; repeat the command", printable(matrix)));
+  constexpr std::uint64_t max_number = std::uint64_t{1} << 32;
+  const std::size_t columns = m.column_voxel.size();
+  const auto roi = result.constant_indices("matrix", "column_roi", columns, max_number),
+             place = result.constant_indices("matrix", "column_place", columns, max_number);
   for (std::size_t f = 0; f < surfaces.size(); ++f) {
     surface mesh = read_surface(surfaces[f]);
     std::vector<double> sums(mesh.points_mm.size());
+    for (std::size_t c = 0; c < columns; ++c)
+      if (roi[c] == f) check_vertex(matrix, place[c], surfaces[f], sums.size());
     for (std::size_t i = 0; i < m.column.size(); ++i)
-      if (roi[m.column[i]] == static_cast<double>(f))
-        sums[static_cast<std::size_t>(place[m.column[i]])] +=
-            distance_corrected ? m.length_sum[i] : static_cast<double>(m.count[i]);
+      if (roi[m.column[i]] == f)
+        sums[place[m.column[i]]] += distance_corrected ? m.length_sum[i] : static_cast<double>(m.count[i]);
     mesh.values.assign(sums.begin(), sums.end());
     write_surface(fmt::format("{}{}.gii", name, surfaces.size() == 1 ? "" : std::to_string(f + 1)), mesh);
   }
 }
 
 void add_surface_targets(const result_volumes& result, const probtrackx2_outputs& wanted, export_plan& plan) {
-  const seed_rows rows(result.result());
   const std::size_t targets = wanted.targets.size();
+  const seed_rows rows(result.result(), targets, wanted.distance_corrected);
   for (std::size_t f = 0; f < wanted.seed_files.size(); ++f) {
     const auto& file = wanted.seed_files[f];
     const std::string prefix = wanted.seed_files.size() == 1 ? "seeds_to_" : fmt::format("seeds_{}_to_", f);
@@ -100,9 +120,11 @@ void add_surface_targets(const result_volumes& result, const probtrackx2_outputs
     const surface mesh = read_surface(file.path);
     for (std::size_t t = 0; t < targets; ++t) {
       std::vector<double> values(mesh.points_mm.size());
-      for (std::size_t i = 0; i < rows.roi.size(); ++i)
-        if (rows.roi[i] == static_cast<double>(f))
-          values[static_cast<std::size_t>(rows.place[i])] = rows.value(i, t, targets, wanted.distance_corrected);
+      for (std::size_t i = 0; i < rows.roi.size(); ++i) {
+        if (rows.roi[i] != f) continue;
+        check_vertex(result.result().path(), rows.place[i], file.path, values.size());
+        values[rows.place[i]] = rows.value(i, t, targets, wanted.distance_corrected);
+      }
       plan.texts.push_back({prefix + base_name(wanted.target_files[t]) + ".asc", surface_text(mesh, values)});
     }
   }

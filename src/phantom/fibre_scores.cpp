@@ -9,6 +9,8 @@
 #include <numbers>
 #include <random>
 
+#include "core/failure.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -161,6 +163,13 @@ class sample_rows {
       fraction_.push_back(result.read_items(fmt::format("f{}", j), first, count));
     }
     if (!polar_.empty() && count > 0) samples_ = polar_[0].size() / count;
+    for (const auto* all : {&polar_, &azimuth_, &fraction_})
+      for (const std::vector<float>& one : *all)
+        if (one.size() != samples_ * count)
+          refuse_data(
+              fmt::format("{}: its fibres have different numbers of samples; is it a complete copy of a voxherd "
+                          "result?",
+                          result.path()));
   }
 
   std::size_t fibres() const { return polar_.size(); }
@@ -278,7 +287,7 @@ std::optional<calibration_score> score_calibration(const fibre_field& truth, con
     const sample_rows all(result, first, rows);
     for (std::uint64_t row = 0; row < rows; ++row) {
       const std::uint64_t voxel = voxels[first + row];
-      if (!scored[voxel]) continue;
+      if (voxel >= scored.size() || !scored[voxel]) continue;
       const std::size_t fibres = true_fibres(truth, voxel);
       const fibre_samples a = all.at(0, row);
       score.samples = a.fraction.size();

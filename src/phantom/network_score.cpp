@@ -125,7 +125,7 @@ region_network read_network(const std::string& path, const std::string& name) {
       if (c.group == group && c.shape.size() == 2) names += (names.empty() ? "" : ", ") + c.name;
     throw failure(exit_status::bad_data, fmt::format("{}: has no matrix {}, expected one of {}", path, matrix, names));
   }
-  for (const double label : labels->values) network.labels.push_back(static_cast<int>(label));
+  for (const std::int32_t label : result.constant_labels(group, "labels")) network.labels.push_back(label);
   network.values = values->values;
   return network;
 }

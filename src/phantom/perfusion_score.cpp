@@ -288,16 +288,17 @@ perfusion_field read_perfusion_estimate(const std::string& path) {
     throw failure(exit_status::bad_data,
                   fmt::format("{}: is a result of {}, expected one of perfusion because the truth is a liver phantom",
                               path, result.analysis_name()));
+  result.check_batches();
   perfusion_field field;
   field.grid = result.grid();
   for (std::size_t q = 0; q < perfusion_quantity_count; ++q) {
-    if (result.has(name_at(q)) || q < fitted_quantity_count) field.value[q] = result.read_map(name_at(q));
+    if (result.has(name_at(q)) || q < fitted_quantity_count) field.value[q] = result.read_map(name_at(q), 1);
     if (q < fitted_quantity_count && result.has("sd_" + name_at(q)))
-      field.deviation[q] = result.read_map("sd_" + name_at(q));
+      field.deviation[q] = result.read_map("sd_" + name_at(q), 1);
   }
-  if (result.has("at_bound")) field.at_bound = result.read_map("at_bound");
+  if (result.has("at_bound")) field.at_bound = result.read_map("at_bound", 1);
   derive(field);
-  const std::vector<float> status = result.read_map("status");
+  const std::vector<float> status = result.read_map("status", 1);
   for (const std::uint64_t voxel : result.item_voxels())
     if (status[voxel] == 0) field.voxels.push_back(voxel);
   return field;

@@ -278,14 +278,15 @@ fibre_field read_estimate(const std::string& path) {
     return field;
   }
   const result_reader result(path);
+  result.check_batches();
   fibre_field field;
   field.grid = result.grid();
-  field.voxels = result.item_voxels();
+  field.voxels = result.image_voxels();
   for (int j = 1; result.has(fmt::format("dyads{}", j)) && result.has(fmt::format("mean_f{}", j)); ++j) {
-    field.direction.push_back(result.read_map(fmt::format("dyads{}", j)));
-    field.fraction.push_back(result.read_map(fmt::format("mean_f{}", j)));
+    field.direction.push_back(result.read_map(fmt::format("dyads{}", j), 3));
+    field.fraction.push_back(result.read_map(fmt::format("mean_f{}", j), 1));
   }
-  if (field.direction.empty() && result.has("V1")) field.direction.push_back(result.read_map("V1"));
+  if (field.direction.empty() && result.has("V1")) field.direction.push_back(result.read_map("V1", 3));
   if (field.direction.empty())
     throw failure(exit_status::bad_data,
                   fmt::format("{}: is a result of {}, expected one of ballstick (dyads1, mean_f1) or tensor (V1)", path,

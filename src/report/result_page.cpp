@@ -7,6 +7,7 @@ namespace voxherd::report {
 
 page make_result_page(const std::string& path, view_sides sides) {
   const result_reader result(path);
+  result.check_batches();
   result_draft d(result, sides);
   describe_run(d);
   add_common_warnings(d);

@@ -47,7 +47,7 @@ void add_dyads(const result_reader& result, int k, std::uint64_t first, std::vec
 /// f. Where the directions are uncertain, they are round. Returns a map as `tensor` of `voxherd tensor`.
 std::vector<float> tensors_of_fibres(const result_reader& result) {
   constexpr std::uint64_t items_at_once = 16384;
-  const auto& voxels = result.item_voxels();
+  const auto& voxels = result.image_voxels();
   std::vector<float> tensors(6 * result.grid().voxel_count(), 0.0f);
   for (std::uint64_t first = 0; first < voxels.size(); first += items_at_once) {
     std::vector<std::array<float, 7>> sums(std::min(items_at_once, voxels.size() - first));
@@ -67,6 +67,7 @@ tensor_volume from_result(const std::string& path) {
   if (!result.complete())
     throw failure(exit_status::bad_data,
                   fmt::format("{}: is an incomplete result; complete it with --resume first", printable(path)));
+  result.check_batches();
   tensor_volume v;
   v.grid = result.grid();
   const auto& inputs = result.provenance().value("inputs", nlohmann::json::object());
@@ -77,12 +78,7 @@ tensor_volume from_result(const std::string& path) {
     v.tensor = tensors_of_fibres(result);
     return v;
   }
-  v.tensor = result.read_map("tensor");
-  if (result.output("tensor").shape != std::vector<std::uint64_t>{6})
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("{}: its `tensor` does not have six components; expected a result of voxherd tensor or ballstick",
-                    printable(path)));
+  v.tensor = result.read_map("tensor", 6);
   return v;
 }
 

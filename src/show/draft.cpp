@@ -117,6 +117,11 @@ std::vector<float> read_values(const draft& d, const output_spec& o) {
   return values;
 }
 
+bool is_map(const draft& d, const std::string& name, std::size_t width) {
+  const output_spec* o = d.find(name);
+  return o != nullptr && o->layout == output_layout::volume && o->bytes_per_item() == width * element_bytes(o->type);
+}
+
 std::string explain(const std::string& name, const std::string& meaning, const std::string& more) {
   std::string text = meaning.empty() ? "" : name + ": " + meaning + (meaning.ends_with('.') ? "" : ".");
   if (!more.empty()) text += (text.empty() ? "" : " ") + more;

@@ -59,6 +59,8 @@ inline constexpr std::size_t max_slices = 15;
 /// An output's values: a map at the fitted voxels, or rows of items (at most a million of them, evenly spread). Its
 /// first component, if it has several.
 std::vector<float> read_values(const draft& d, const output_spec& o);
+/// Whether there is a map with so many numbers per voxel.
+bool is_map(const draft& d, const std::string& name, std::size_t width);
 
 /// "FA: fractional anisotropy.", and what else is to be said.
 std::string explain(const std::string& name, const std::string& meaning, const std::string& more = "");

@@ -35,12 +35,12 @@ std::vector<fibre> read_fibres(const result_draft& d, const std::string& measure
   // Many fibres: one reading of all values is faster than one for each.
   const std::uint64_t stored = d.result.item_voxels().size();
   std::vector<float> values;
-  if (!measure.empty() && stored <= 10 * max_points) values = d.result.read_items(measure, 0, stored);
+  if (!measure.empty() && stored <= 10 * max_points) values = d.result.read_items(measure, 0, stored, 1);
   std::vector<fibre> fibres;
   for (std::uint64_t i = 0; i < d.items.size(); i += std::max<std::uint64_t>(1, step)) {
     const std::uint64_t item = d.items[i], count = offsets[item + 1] - offsets[item];
     if (count < 2 || count > max_points) continue;
-    const std::vector<float> mm = d.result.read_points(position, offsets[item], count);
+    const std::vector<float> mm = d.result.read_points(position, offsets[item], count, 3);
     fibre f;
     for (std::size_t k = 0; k < count; ++k) f.mm.push_back(d.view.place_mm({mm[3 * k], mm[3 * k + 1], mm[3 * k + 2]}));
     if (!measure.empty()) f.value = values.empty() ? d.result.read_items(measure, item, 1).front() : values[item];

@@ -46,12 +46,6 @@ nlohmann::json mosaic_json(const draft& d) {
 
 void add_figure(draft& d, figure f) { d.out.sections.back().figures.push_back(std::move(f)); }
 
-bool is_map(const draft& d, const std::string& name, std::size_t width) {
-  if (d.find(name) == nullptr) return false;
-  const output_spec& o = *d.find(name);
-  return o.layout == output_layout::volume && o.bytes_per_item() == width * element_bytes(o.type);
-}
-
 std::string legend(const draft& d) {
   return fmt::format("<p class=\"legend\">{}{}.</p>\n", html_text(describe(d.slices, d.view)),
                      d.anatomy.empty() ? "" : "; around them the mean of the series");

@@ -71,7 +71,7 @@ std::map<std::size_t, std::uint64_t> stored_status_counts(const result_reader& r
 }
 
 std::map<std::size_t, std::uint64_t> count_status(const result_reader& result, std::span<const std::uint64_t> voxels) {
-  const std::vector<float> status = result.read_map("status");
+  const std::vector<float> status = result.read_map("status", 1);
   std::map<std::size_t, std::uint64_t> counts;
   for (const std::uint64_t v : voxels) ++counts[static_cast<std::size_t>(status[v])];
   return counts;

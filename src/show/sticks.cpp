@@ -82,7 +82,7 @@ struct stick_drawing {
 
 void add_sticks(draft& d, const std::string& background, double brightest,
                 const std::vector<std::pair<std::string, std::string>>& fibres, double min_fraction) {
-  if (d.find(background) == nullptr || d.slices.slices.empty()) return;
+  if (!is_map(d, background, 1) || d.slices.slices.empty()) return;
   const mosaic slice = fullest_slice(d);
   const std::size_t side = std::max(slice.width(), slice.height()),
                     scale = std::clamp(max_side / side, std::size_t{3}, std::size_t{16});
@@ -93,7 +93,7 @@ void add_sticks(draft& d, const std::string& background, double brightest,
   std::uint64_t drawn = 0;
   // The strongest fibre is on top.
   for (auto f = fibres.rbegin(); f != fibres.rend(); ++f)
-    if (d.find(f->first) != nullptr && d.find(f->second) != nullptr)
+    if (is_map(d, f->first, 3) && is_map(d, f->second, 1))
       drawn += drawing.draw(d.read_map(f->first), d.read_map(f->second), min_fraction);
   const std::string text =
       fmt::format("{} sticks in one slice, with a volume fraction of at least {:.2g}.", drawn, min_fraction);

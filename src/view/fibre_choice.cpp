@@ -94,7 +94,7 @@ touched_regions::touched_regions(const result_reader& r, const label_image& regi
   const std::uint64_t items = r.item_voxels().size();
   for (std::uint64_t first = 0, last = 0; first < items; first = last) {
     for (++last; last < items && offsets[last + 1] - offsets[first] <= points_at_once;) ++last;
-    const std::vector<float> mm = r.read_points("position", offsets[first], offsets[last] - offsets[first]);
+    const std::vector<float> mm = r.read_points("position", offsets[first], offsets[last] - offsets[first], 3);
     for (std::uint64_t item = first; item < last; ++item) {
       const auto line =
           std::span(mm).subspan(3 * (offsets[item] - offsets[first]), 3 * (offsets[item + 1] - offsets[item]));
@@ -126,7 +126,7 @@ bool fibre_chooser::passes_regions(std::uint64_t item, const fibre_choice& choic
 void fibre_chooser::keep_measured(const fibre_choice& choice, std::vector<std::uint64_t>& items) const {
   if (choice.measure.empty()) return;
   if (!is_measure(result_, choice.measure)) throw failure(exit_status::usage, "there is no such measure");
-  const std::vector<float> values = result_.read_items(choice.measure, 0, result_.item_voxels().size());
+  const std::vector<float> values = result_.read_items(choice.measure, 0, result_.item_voxels().size(), 1);
   std::erase_if(items, [&](std::uint64_t item) {
     const auto value = static_cast<double>(values[item]);
     return !((!choice.at_least || value >= *choice.at_least) && (!choice.at_most || value <= *choice.at_most));

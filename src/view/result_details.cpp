@@ -108,7 +108,7 @@ std::array<std::uint64_t, 3> result_details::first_place() const {
   const result_reader* r = data_.result();
   if (!data_.has_image()) return grid_.middle_of(voxels_of(surfaces_.front().mesh, data_.grid()));
   if (r == nullptr || !has_voxel_panel(*r)) return grid_.middle_of({});
-  return grid_.middle_of(r->item_voxels());
+  return grid_.middle_of(r->image_voxels());
 }
 
 http_answer result_details::describe_voxel(std::uint64_t voxel) {
@@ -169,13 +169,7 @@ std::optional<http_answer> result_details::answer(const http_request& request) {
 
 namespace {
 
-std::vector<std::int32_t> find_labels(const result_reader& r) {
-  std::vector<std::int32_t> labels;
-  for (const constant& c : r.constants())
-    if (c.group == "connectome" && c.name == "labels")
-      for (const double label : c.values) labels.push_back(static_cast<std::int32_t>(label));
-  return labels;
-}
+std::vector<std::int32_t> find_labels(const result_reader& r) { return r.constant_labels("connectome", "labels"); }
 
 std::vector<const constant*> find_matrices(const result_reader& r) {
   const std::uint64_t n = find_labels(r).size();

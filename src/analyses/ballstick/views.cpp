@@ -71,7 +71,7 @@ class ballstick_plan {
     const auto fibres = static_cast<std::uint64_t>(fibres_);
     const auto polar = [dyads = names("dyads")](const result_volumes& r, const volume_sink& sink) {
       for (const std::string& map : dyads) {
-        const direction_angles angles = find_angles(r.map(map));
+        const direction_angles angles = find_angles(r.map(map, 3));
         sink(angles.polar);
         sink(angles.azimuth);
       }

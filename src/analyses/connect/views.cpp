@@ -42,10 +42,10 @@ void add_pathway_numbers(result_draft& d) {
   const constant *gap = d.result.find_constant(pathway_group, "gap"),
                  *joining = d.result.find_constant(pathway_group, "joining_excess");
   constexpr double max_gap = 0.15, max_joining = 0.05;  // those of the program's own warnings and tests
-  if (gap != nullptr && gap->values.front() > max_gap)
+  if (gap != nullptr && !gap->values.empty() && gap->values.front() > max_gap)
     d.warn(fmt::format("The costs of both directions differ by {:.2g} %; the solution is not more exact than that.",
                        100 * gap->values.front()));
-  if (joining != nullptr && joining->values.front() > max_joining)
+  if (joining != nullptr && !joining->values.empty() && joining->values.front() > max_joining)
     d.warn(fmt::format("The pathway joins both regions only with paths {:.2g} % above the least cost.",
                        100 * joining->values.front()));
 }

@@ -65,8 +65,8 @@ void add_means(result_draft& d) {
 
 /// Means of NDI and ODI in each of --regions, weighted by the tissue fraction (Parker 2021).
 void add_regions(result_draft& d) {
-  const constant* labels = d.result.find_constant("regions", "label");
-  if (labels == nullptr) return;
+  const std::vector<std::int32_t> labels = d.result.constant_labels("regions", "label");
+  if (labels.empty() || labels.size() != d.result.item_voxels().size()) return;
   const std::vector<float> tf = d.read_map("tf"), maps[] = {d.read_map("NDI"), d.read_map("ODI")};
   struct sums {
     std::size_t voxels = 0;
@@ -75,10 +75,10 @@ void add_regions(result_draft& d) {
   std::vector<bool> is_fitted(d.grid.voxel_count());
   for (const std::uint64_t voxel : d.fitted) is_fitted[voxel] = true;
   std::map<std::int32_t, sums> regions;
-  for (std::size_t i = 0; i < labels->values.size(); ++i) {
-    const std::uint64_t voxel = d.result.item_voxels()[i];
-    if (!(labels->values[i] > 0)) continue;
-    sums& region = regions[static_cast<std::int32_t>(labels->values[i])];
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::uint64_t voxel = d.result.image_voxels()[i];
+    if (labels[i] == 0) continue;
+    sums& region = regions[labels[i]];
     if (!is_fitted[voxel]) continue;
     ++region.voxels;
     region.weights += static_cast<double>(tf[voxel]);

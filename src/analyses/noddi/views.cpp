@@ -25,8 +25,8 @@ bids_json describe_noddi(const result_reader& r) {
 /// A map times the tissue fraction.
 auto modulated(const char* map) {
   return [map](const result_volumes& r, const volume_sink& sink) {
-    std::vector<float> values = r.map(map);
-    const std::vector<float> tissue = r.map("tf");
+    std::vector<float> values = r.map(map, 1);
+    const std::vector<float> tissue = r.map("tf", 1);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] *= tissue[i];
     sink(values);
   };

@@ -33,7 +33,7 @@ class noddi_panel final : public orientation_panel {
     const std::vector<float> ndi = result_.read_items("NDI_samples", item, 1),
                              fwf = result_.read_items("FWF_samples", item, 1);
     f["fractions"] = nlohmann::json::array();
-    for (std::size_t s = 0; s < ndi.size(); ++s) f["fractions"].push_back((1 - fwf[s]) * ndi[s]);
+    for (std::size_t s = 0; s < std::min(ndi.size(), fwf.size()); ++s) f["fractions"].push_back((1 - fwf[s]) * ndi[s]);
     return nlohmann::json::array({f});
   }
 

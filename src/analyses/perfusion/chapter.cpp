@@ -33,7 +33,8 @@ void add_curves(result_draft& d, const std::string& title, const std::string& qu
   if (chart.lines.empty()) return;
   d.out.numbers["curves"]["time"] = time->values;
   std::string skipped;
-  if (const constant* counted = d.result.find_constant("curves", "counted"); counted != nullptr)
+  if (const constant* counted = d.result.find_constant("curves", "counted");
+      counted != nullptr && counted->values.size() == chart.x.size())
     for (const double n : counted->values) chart.shaded.push_back(n == 0 ? 1 : 0);
   if (std::count(chart.shaded.begin(), chart.shaded.end(), 1) > 0) skipped = " Frames on grey are not fitted.";
   d.out.sections.back().figures.push_back(

@@ -57,16 +57,13 @@ conversion read_conversion(const json& c) {
   return convert;
 }
 
-std::vector<double> read_curve_constant(const result_reader& r, const char* name) {
-  for (const constant& c : r.constants())
-    if (c.group == "curves" && c.name == name) return c.values;
-  refuse_data(fmt::format("{}: has no curve '{}'", r.path(), name));
-}
-
 time_course read_time_course(const result_reader& r) {
-  time_course frames{
-      read_curve_constant(r, "time"), read_curve_constant(r, "arterial"), read_curve_constant(r, "portal"), {}};
-  for (const double n : read_curve_constant(r, "counted")) frames.counts.push_back(n != 0 ? 1 : 0);
+  const constant* time = r.find_constant("curves", "time");
+  const auto read = [&](const char* name) {
+    return r.constant_values("curves", name, time == nullptr ? 0 : time->values.size());
+  };
+  time_course frames{read("time"), read("arterial"), read("portal"), {}};
+  for (const double n : read("counted")) frames.counts.push_back(n != 0 ? 1 : 0);
   return frames;
 }
 
@@ -81,12 +78,16 @@ struct voxel_curves::state {
         series(files, r.item_voxels()) {
     if (series.volumes() != frames.frames())
       refuse_data(fmt::format("{} has another size than when the result was computed", files.front().path));
+    const auto last = static_cast<std::int64_t>(frames.frames());
+    if (convert.baseline_begin < 0 || convert.baseline_end < convert.baseline_begin || convert.baseline_end > last)
+      refuse_data(fmt::format("{}: its baseline are frames {} to {} of {}; is it a complete copy of a voxherd result?",
+                              r.path(), convert.baseline_begin, convert.baseline_end - 1, last));
     const json& c = r.configuration();
     how.discretisation =
         c.value("discretisation", "exact") == "paper" ? discretisation_kind::paper : discretisation_kind::exact;
     per_flow = c.value("density", 1.0) / per_second;
     if (r.has("t1_before")) {
-      t1 = r.read_map("t1_before");
+      t1 = r.read_map("t1_before", 1);
     } else if (convert.needs_t1() && convert.t1_s == 0) {
       refuse_data("curves of voxels need the map t1_before, which is not in this result");
     }
@@ -100,7 +101,7 @@ struct voxel_curves::state {
     for (std::size_t i = 0; i < parameter_count; ++i) {
       const std::string name = parameter_name(static_cast<parameter>(i));
       if (r.has(name)) {
-        maps[i] = r.read_map(name);
+        maps[i] = r.read_map(name, 1);
       } else if (fixed.value(name, false)) {
         constants[i] = start.value(name, 0.0);
       } else {

@@ -9,6 +9,7 @@
 
 #include "core/escape.hpp"
 #include "core/failure.hpp"
+#include "core/text.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/number_table.hpp"
@@ -201,7 +202,8 @@ void read_targets(const track_request& request, track_inputs& in) {
 }
 
 std::string mask_name(const std::string& path) {
-  return is_surface_mask(path) ? valid_utf8(std::filesystem::path(path).filename().string()) : image_name(path);
+  return one_line(is_surface_mask(path) ? valid_utf8(std::filesystem::path(path).filename().string())
+                                        : image_name(path));
 }
 
 label_image read_voxel_list(const std::string& path, const fsl_grid& grid) {

@@ -75,11 +75,17 @@ result_samples::result_samples(const std::string& path) : result_(path) {
     refuse_data(
         fmt::format("{}: is a result of {}, expected one of ballstick", printable(path), result_.analysis_name()));
   const auto& shape = result_.output("th1").shape;
+  constexpr std::uint64_t max_samples = 1 << 24;
+  if (shape.size() > 1 || (!shape.empty() && shape[0] > max_samples))
+    refuse_data(
+        fmt::format("{}: th1 does not have up to {} samples per voxel; is it a complete copy of a voxherd result?",
+                    printable(path), max_samples));
   samples_ = shape.empty() ? 1 : static_cast<std::int32_t>(shape[0]);
   for (const std::string& name : columns(fibres_))
-    if (result_.output(name).shape != shape)
+    if (result_.output(name).shape != shape || result_.output(name).layout != output_layout::items)
       refuse_data(fmt::format("{}: {} and th1 have different shapes; is it a complete copy of a voxherd result?",
                               printable(path), name));
+  (void)result_.image_voxels();
   offsets_ = column_offsets();
 }
 
@@ -126,6 +132,7 @@ std::vector<row_range> result_samples::find_rows(const std::vector<std::uint64_t
 void result_samples::read(std::span<const row_range> ranges, std::int32_t fibres, packed_fibre* packed, int threads,
                           sample_check& check) const {
   constexpr std::size_t block_bytes = 512 << 10;  // size of a column's block
+  result_.check_batches();
   const input_file file(result_.path());
   const auto wanted = static_cast<std::size_t>(fibres);
   const plain_rows rows{file, std::span(offsets_).first(3 * wanted), wanted, static_cast<std::size_t>(samples_)};
@@ -155,6 +162,7 @@ void result_samples::read(packed_fibre* packed, int threads, sample_check& check
 /// For files that were repacked: some rows are packed while this thread reads the next ones.
 void result_samples::read_with_hdf5(packed_fibre* packed, int threads, sample_check& check) const {
   constexpr std::uint64_t rows_at_once = 16384;
+  result_.check_batches();
   const auto stride = static_cast<std::size_t>(fibres_);
   const std::size_t row = static_cast<std::size_t>(samples_) * stride;
   std::future<void> packing;

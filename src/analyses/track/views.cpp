@@ -89,19 +89,20 @@ std::vector<std::string> list_targets(const result_reader& result) {
 }
 
 void add_seed_maps(const result_reader& result, surface_list& surfaces) {
-  const constant *roi = result.find_constant("seeds", "roi"), *place = result.find_constant("seeds", "place");
-  if (roi == nullptr || place == nullptr) return;
+  constexpr std::uint64_t max_number = std::uint64_t{1} << 32;
+  const constant* rois = result.find_constant("seeds", "roi");
+  if (rois == nullptr) return;
+  const auto roi = result.constant_indices("seeds", "roi", rois->values.size(), max_number),
+             place = result.constant_indices("seeds", "place", roi.size(), max_number);
   std::vector<shown_surface*> of_file;
   for (const place_file& file : read_seed_files(result))
     of_file.push_back(file.vertices > 0 ? surfaces.find(file.path) : nullptr);
   const auto add = [&](const std::string& name, const constant* c, std::size_t column, std::size_t columns) {
-    if (c == nullptr || c->values.size() != roi->values.size() * columns) return;
+    if (c == nullptr || c->values.size() != roi.size() * columns) return;
     const vertex_map what{name, c->unit, c->meaning, "no seed", {}};
-    for (std::size_t i = 0; i < roi->values.size(); ++i) {
-      const auto file = static_cast<std::size_t>(roi->values[i]);
-      if (file < of_file.size() && of_file[file] != nullptr)
-        set_value(*of_file[file], what, static_cast<std::uint64_t>(place->values[i]), c->values[i * columns + column]);
-    }
+    for (std::size_t i = 0; i < roi.size(); ++i)
+      if (roi[i] < of_file.size() && of_file[roi[i]] != nullptr)
+        set_value(*of_file[roi[i]], what, place[i], c->values[i * columns + column]);
   };
   const std::vector<std::string> targets = list_targets(result);
   add("accepted", result.find_constant("seeds", "accepted"), 0, 1);
@@ -147,7 +148,7 @@ void add_density(const result_reader& result, surface_list& surfaces) {
   if (!result.has("density")) return;
   const vertex_map what{"density", "1", "accepted streamlines that visit the vertex's voxel", "outside the image", {}};
   const grid_space space(result.grid());
-  const std::vector<float> density = result.read_map("density");
+  const std::vector<float> density = result.read_map("density", 1);
   for (shown_surface& s : surfaces.all()) {
     if (!s.maps.empty()) continue;
     for (std::size_t i = 0; i < s.mesh.points_mm.size(); ++i) {
