@@ -3,13 +3,12 @@
 file(GLOB fuzz_targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/targets/*.cpp)
 
 # What the targets read with, compiled again for the fuzzer: the rest of the program is not needed.
-set(fuzz_patterns core/*.cpp src/io/input_file.cpp src/io/number_table.cpp src/io/gzip/*.cpp src/io/surfaces/*.cpp src/io/cifti/*.cpp src/io/xml_parser.cpp src/io/output_file.cpp src/io/nifti/nifti.cpp src/io/nifti/nifti_[cf]*.cpp src/io/nifti/quaternion.cpp src/io/nifti/storage_order.cpp src/io/nifti/companion.cpp
-  src/scan/gradients.cpp src/scan/grid_space.cpp src/scan/voxel_map.cpp src/scan/fsl_grid.cpp src/scan/label_image.cpp src/scan/warps/[cdit]*.cpp
-  src/batch/cohort/manifest.cpp src/view/connection_request.cpp src/view/fibre_choice.cpp
-  src/view/request_gate.cpp src/view/request_json.cpp
-  src/scan/region_names.cpp src/scan/image_checks.cpp src/io/text_file.cpp src/batch/bids/dataset_files.cpp
-  src/analyses/track/mask_files.cpp src/analyses/track/tract_protocols.cpp src/analyses/perfusion/frames.cpp src/analyses/perfusion/findings.cpp src/analyses/perfusion/curve_table.cpp
-  src/analyses/perfusion/text_values.cpp mpi/comm/*.cpp mpi/result/*.cpp)
+set(fuzz_patterns core/*.cpp mpi/comm/*.cpp mpi/result/*.cpp mpi/run/*.cpp src/io/*.cpp src/io/gzip/*.cpp src/io/surfaces/*.cpp
+  src/io/cifti/*.cpp src/io/nifti/*.cpp src/io/tracts/*.cpp src/scan/*.cpp src/scan/warps/*.cpp src/export/*.cpp
+  src/batch/cohort/manifest.cpp src/batch/bids/dataset_files.cpp src/view/connection_request.cpp src/view/fibre_choice.cpp
+  src/view/request_gate.cpp src/view/request_json.cpp src/analyses/track/mask_files.cpp src/analyses/track/tract_protocols.cpp
+  src/analyses/perfusion/frames.cpp src/analyses/perfusion/findings.cpp src/analyses/perfusion/curve_table.cpp
+  src/analyses/perfusion/text_values.cpp)
 
 function(voxherd_fuzzers)
   set(sanitizers fuzzer,address,undefined)
@@ -29,6 +28,11 @@ function(voxherd_fuzzers)
     get_filename_component(name ${source} NAME_WE)
     add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${source})
     target_link_libraries(fuzz_${name} PRIVATE voxherd_fuzzed)
+    set(mutator ${PROJECT_SOURCE_DIR}/tests/fuzz/mutators/${name}.cpp)
+    if(EXISTS ${mutator})
+      target_sources(fuzz_${name} PRIVATE ${mutator})
+      target_include_directories(fuzz_${name} SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
+    endif()
     # Runs elsewhere with the libraries in lib/ (tests/fuzz/README.md).
     target_link_options(fuzz_${name} PRIVATE -fsanitize=${sanitizers} -Wl,--as-needed)
     set_target_properties(fuzz_${name} PROPERTIES BUILD_RPATH $ORIGIN/lib RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
