@@ -53,7 +53,7 @@ def argument(text, role=""):
     return Word("", text, role)
 
 
-READS = ("--dwi", "--bvals", "--bvecs", "--mask", "--samples", "--seed-image", "--connectome", "--targets", "--include", "--exclude",
+READS = ("--dwi", "--bvals", "--tensor", "--bvecs", "--mask", "--samples", "--seed-image", "--connectome", "--targets", "--include", "--exclude",
          "--stop", "--walk-through-stop", "--region-names", "--tracts", "--tract-list", "--seedref", "--transform",
          "--inverse-transform", "--target2", "--target3", "--surface-values", "--brain-models", "--parcels", "--blueprint", "--waytotal",
          "--config", "--parcellation", "--scene", "--within", "--bids-filter-file", "-m", "-x", "--waypoints", "--avoid", "--targetmasks")

@@ -52,7 +52,7 @@ class InputCase(Judged):
         self.inputs = setup.inputs
         self.top = os.path.join(setup.folder, f"case{number}")
         self.folder = os.path.join(self.top, "work")
-        self.command = chance.choice(ALL_MAKERS[fault.commands]())
+        self.command = chance.choice(fault.make_commands())
         self.words = list(self.command.words)
         self.noticed = self.is_changed = self.is_vague = False
         self.named, self.may_replace = set(), set()
@@ -257,6 +257,9 @@ class BadInput:
 
     def new_case(self, number, chance, setup):
         return InputCase(number, chance, self, setup)
+
+    def make_commands(self):
+        return ALL_MAKERS[self.commands]()
 
     def own_changes(self, case):
         return []

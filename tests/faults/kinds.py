@@ -10,6 +10,7 @@ from changed_commands import changed_kinds
 from input_cases import input_kinds
 from name_cases import Names
 from processes import Job
+from result_inputs import HostileResult
 from studies import change_image, h5py
 from viewer_requests import ViewRequest
 
@@ -210,7 +211,7 @@ class DeviceMemory(Fault):
 def kinds(are_inputs):
     """Bad inputs, or faults of runs, in the order in which they take turns."""
     if are_inputs:
-        return [*input_kinds(), Names(), ViewRequest(), *changed_kinds()]
+        return [*input_kinds(), Names(), ViewRequest(), *changed_kinds(), *([HostileResult()] if h5py else [])]
     kill, term = signal.SIGKILL, signal.SIGTERM
     return [Signal("kill-rank", kill, "rank"), FileError("write", [errno.ENOSPC, errno.EDQUOT, errno.EIO]), Damage(),
             Signal("terminate-rank", term, "rank"), Pause(), FullDisk(), SecondJob(), Signal("kill-launcher", kill, "launcher"),

@@ -23,6 +23,7 @@ from cases import HARMLESS, VERDICTS
 from commands import Inputs
 from kinds import kinds
 from mesh_inputs import make_meshes
+from result_inputs import make_results
 from studies import STUDIES, Studies
 from viewer_requests import Viewer
 
@@ -59,6 +60,7 @@ class Setup:
     def inputs(self):
         inputs = Inputs(self.program, self.folder)
         make_meshes(inputs)
+        make_results(inputs)
         return inputs
 
     def viewer(self):
