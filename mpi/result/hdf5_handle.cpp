@@ -176,9 +176,13 @@ handle open_group(hid_t parent, const std::string& name) {
   return {H5Gopen2(parent, name.c_str(), H5P_DEFAULT), H5Gclose, fmt::format("group `{}` is missing", name)};
 }
 
-handle open_dataset(hid_t parent, const std::string& name) {
+handle open_unread_dataset(hid_t parent, const std::string& name) {
   check_links(parent, name, "dataset");
-  handle dataset(H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, fmt::format("dataset `{}` is missing", name));
+  return {H5Dopen2(parent, name.c_str(), H5P_DEFAULT), H5Dclose, fmt::format("dataset `{}` is missing", name)};
+}
+
+handle open_dataset(hid_t parent, const std::string& name) {
+  handle dataset = open_unread_dataset(parent, name);
   check_storage(dataset, name);
   return dataset;
 }

@@ -66,6 +66,8 @@ handle new_group(hid_t parent, const std::string& name);
 /// or overwrite, any file of its user otherwise.
 handle open_group(hid_t parent, const std::string& name);
 handle open_dataset(hid_t parent, const std::string& name);
+/// A dataset whose values are not read: other programs may have added it.
+handle open_unread_dataset(hid_t parent, const std::string& name);
 
 /// Throws failure (bad_data) if the dataset has another shape, or values of another type, or more than fit into the
 /// file.

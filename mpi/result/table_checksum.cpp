@@ -118,7 +118,7 @@ std::vector<byte_range> find_values(const std::string& path) {
   if (block_bytes != user_block_bytes) throw failure(exit_status::bad_data, path + not_this_version);
   std::vector<byte_range> all;
   for (const std::string& name : hdf5::dataset_paths(file)) {
-    const hdf5::handle dataset = hdf5::open_dataset(file, name);
+    const hdf5::handle dataset = hdf5::open_unread_dataset(file, name);
     const haddr_t first = H5Dget_offset(dataset);
     const hsize_t bytes = H5Dget_storage_size(dataset);
     if (first != HADDR_UNDEF && bytes > 0) all.push_back({first, bytes});
