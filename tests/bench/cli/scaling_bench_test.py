@@ -20,7 +20,7 @@ import phases  # noqa: E402
 import report  # noqa: E402
 import runs  # noqa: E402
 
-from result_files import h5py  # noqa: E402
+from result_files import changed_values  # noqa: E402
 
 HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 VOXHERD = os.environ.get("VOXHERD", "")
@@ -161,7 +161,7 @@ class Study(unittest.TestCase):
         for name in ("results", "inputs"):
             shutil.copytree(os.path.join(self.folder, name), os.path.join(copy, name))
         for path in glob.glob(os.path.join(copy, "results", "*-tensor-cpu.h5")):
-            with h5py.File(path, "r+") as first:
+            with changed_values(path) as first:
                 first["maps/MD"][5, 10, 10] *= 1 + 1e-6
         output = scaling("measure", self.words[1], copy, *self.words[3:], "--problems", "tensor", "--study", "weak", "--repeats", "1",
                        status=1)

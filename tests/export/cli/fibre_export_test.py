@@ -16,6 +16,7 @@ except ImportError as missing:
 
 from fibre_files_test import MM, read_trx
 from program import files_below, run
+from result_files import changed_tables
 
 MAKE = os.path.join(os.environ["VOXHERD_TEST_TOOLS"], "fibre_result")
 FIBRES = 50
@@ -255,6 +256,8 @@ class Refusals(ExportedFibres):
             journal = file["journal/batches"][()]
             journal["done"][-1] = 0
             file["journal/batches"][...] = journal
+        with changed_tables(part) as file:
+            file.attrs["complete"] = np.uint8(0)
         self.refuse(65, "complete it with --resume first", part, "--to", "trx", self.path("no.trx"))
         os.mkdir(self.path("a.bedpostX"))
         shutil.copy(part, self.path("a.bedpostX/voxherd.h5.part"))

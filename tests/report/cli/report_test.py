@@ -18,7 +18,7 @@ import unittest
 
 from program import run
 from report_pages import RESULTS, Page, ReportJobs, call, decode_png
-from result_files import changed_tables
+from result_files import changed_tables, changed_values
 
 
 def read(path):
@@ -213,7 +213,7 @@ class Layout(ReportJobs):
     def test_a_map_with_one_value_is_a_sentence(self):
         copy = self.path("constant.h5")
         shutil.copy(self.make("tensor"), copy)
-        with h5py.File(copy, "r+") as file:
+        with changed_values(copy) as file:
             file["maps/MD"][...] = np.float32(0.0015)
         run("report", copy)
         page = Page(self.path("constant.report.html"))
@@ -339,7 +339,7 @@ class Numbers(ReportJobs):
     def test_a_status_code_is_a_warning_and_counted_without_the_voxels_outside(self):
         copy = self.path("codes.h5")
         shutil.copy(self.make("tensor"), copy)
-        with h5py.File(copy, "r+") as file:
+        with changed_values(copy) as file:
             voxels, status = file["items/voxel"][()], file["maps/status"][()]
             status.ravel()[voxels[:3]] = 6
             file["maps/status"][...] = status
@@ -375,7 +375,7 @@ class Numbers(ReportJobs):
         shutil.copy(self.make("network"), copy)
         of_group = np.array([0, 1, 0, 1, 1, 0, 1, 0])
         count = np.where(of_group[:, None] == of_group[None], 50, 0) + 1
-        with h5py.File(copy, "r+") as file:
+        with changed_values(copy) as file:
             stored = file["connectome/count"]
             self.assertGreaterEqual(stored.shape[0], n)
             large = np.zeros(stored.shape)
@@ -544,7 +544,7 @@ class OtherResults(ReportJobs):
     def test_numbers_that_are_not_finite_are_magenta_and_null(self):
         copy = self.path("infinite.h5")
         shutil.copy(self.make("tensor"), copy)
-        with h5py.File(copy, "r+") as file:
+        with changed_values(copy) as file:
             FA, voxels = file["maps/FA"][()], file["items/voxel"][()]
             FA.ravel()[voxels[::2]] = np.inf
             FA.ravel()[voxels[1]] = np.nan
@@ -624,7 +624,7 @@ class Cohort(ReportJobs):
                 if i == 11:
                     continue
                 shutil.copy(cls.make("tensor"), out)
-                with h5py.File(out, "r+") as result:
+                with changed_values(out) as result:
                     result["maps/FA"][...] *= np.float32(0.5 if i == 7 else 1 + 0.001 * i)
         run("report", cls.path("subject 7.h5"))
         run("cohort", cls.path("cohort.tsv"), "--report", cls.path("cohort.html"))
