@@ -146,12 +146,6 @@ beginning decide_beginning(const output_request& request, const result_layout& w
                                                   "to continue it and replace {}, or remove one of them",
                                                   request.option, out, part, out));
   }
-  if (request.resume && fs::is_symlink(fs::symlink_status(part)))
-    throw failure(
-        exit_status::usage,
-        fmt::format("{} {}: {} is a symbolic link, which no run makes: it would write into another file; remove "
-                    "it, or copy what it leads to",
-                    request.option, out, part));
   if (request.resume && has_part) {
     try {
       compare(result_reader(part), wanted);

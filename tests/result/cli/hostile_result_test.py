@@ -149,19 +149,6 @@ class HostileResults(ToyJobs):
         self.assertEqual(rc, 65, output)
         self.assertIn("is damaged", output)
 
-    def test_a_link_in_the_place_of_an_unfinished_result_is_not_resumed(self):
-        out = self.path("stopped.h5")
-        self.assertEqual(run(1, out, *SLOW)[0], 70)
-        os.rename(out + ".part", self.path("target"))
-        os.symlink("target", out + ".part")
-        with open(self.path("target"), "rb") as file:
-            before = file.read()
-        rc, output = run(1, out, "--resume")
-        self.assertEqual(rc, 2, output)
-        self.assertIn("is a symbolic link", output)
-        with open(self.path("target"), "rb") as file:
-            self.assertEqual(file.read(), before)
-
     def test_a_resumed_run_writes_into_no_other_file(self):
         expected = self.reference()
         for change in (self.external, self.virtual):
