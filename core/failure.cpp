@@ -48,7 +48,9 @@ failure current_failure() {
   } catch (const nlohmann::json::exception& e) {
     return {exit_status::bad_data, describe_json_error(e)};
   } catch (const std::bad_alloc&) {
-    return {exit_status::internal_error, "not enough memory; a smaller --batch needs less"};
+    return {exit_status::internal_error,
+            "not enough memory; use fewer ranks per node, a smaller --batch, or a node or "
+            "job with more memory (--dry-run prints what an analysis needs)"};
   } catch (const std::filesystem::filesystem_error& e) {
     return {system_error_status(e.code()), describe(e)};
   } catch (const std::system_error& e) {

@@ -11,6 +11,7 @@
 
 #include "core/analysis.hpp"
 #include "core/failure.hpp"
+#include "core/main_memory.hpp"
 
 namespace voxherd::hdf5 {
 
@@ -107,7 +108,9 @@ std::uint64_t count_values(hid_t file, hid_t dataset, const std::string& name);
 template <class T>
 std::vector<T> read_all(hid_t file, const std::string& name, hid_t type) {
   const handle dataset = open_dataset(file, name);
-  std::vector<T> values(count_values(file, dataset, name));
+  const std::uint64_t count = count_values(file, dataset, name);
+  require_memory(static_cast<double>(count) * sizeof(T), name);
+  std::vector<T> values(count);
   checked(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "reading " + name);
   return values;
 }

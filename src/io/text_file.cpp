@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/failure.hpp"
+#include "core/main_memory.hpp"
 #include "core/plain_text.hpp"
 #include "src/io/input_file.hpp"
 
@@ -15,6 +16,7 @@ std::string read_text_file(const std::string& path, const char* expected, std::u
   if (file.size() > max_bytes)
     throw failure(exit_status::bad_data, fmt::format("{}: has {} bytes, expected {} of at most {} bytes", file.name(),
                                                      file.size(), expected, max_bytes));
+  require_memory(static_cast<double>(file.size()), fmt::format("{}: {} bytes of text", file.name(), file.size()));
   std::string bytes(static_cast<std::size_t>(file.size()), '\0');
   file.read(0, bytes.data(), bytes.size());
   return plain_text(std::move(bytes), file.name(), expected);

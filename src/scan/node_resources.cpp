@@ -1,12 +1,8 @@
 #include "src/scan/node_resources.hpp"
 
 #include <sched.h>
-#include <sys/sysinfo.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 #include <vector>
 
 #include "core/control_groups.hpp"
@@ -31,37 +27,9 @@ void node_cores::use_all() const { (void)sched_setaffinity(0, sizeof cores_, &co
 
 namespace {
 
-std::string content(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// A line of /proc/meminfo, in bytes; 0 if it is missing.
-std::uint64_t memory_line(const std::string& table, const std::string& name) {
-  const std::size_t at = table.find(name + ":");
-  if (at == std::string::npos) return 0;
-  std::istringstream rest(table.substr(at + name.size() + 1));
-  std::uint64_t kibibytes = 0;
-  rest >> kibibytes;
-  return kibibytes * 1024;
-}
-
 constexpr double turned_bytes = 3 * 64;  // per voxel and file, during the transpose to rows (row_inflater)
 
 }  // namespace
-
-main_memory read_main_memory(const std::string& root) {
-  const std::string table = content(root + "/proc/meminfo");
-  main_memory memory{memory_line(table, "MemTotal"), memory_line(table, "MemAvailable"),
-                     read_control_groups(root).memory_bytes};
-  // Without /proc. What the disk cache could give up is not known then.
-  struct sysinfo known {};
-  if (memory.total == 0 && sysinfo(&known) == 0) {
-    memory.total = std::uint64_t{known.totalram} * known.mem_unit;
-    memory.available = (std::uint64_t{known.freeram} + known.bufferram) * known.mem_unit;
-  }
-  return memory;
-}
 
 std::uint64_t items_within(std::uint64_t bytes, const std::vector<std::vector<nifti_header>>& series,
                            std::uint64_t items) {

@@ -24,17 +24,6 @@ class node_cores {
   cpu_set_t cores_;
 };
 
-/// Main memory of this node, in bytes; 0: not known.
-struct main_memory {
-  std::uint64_t total = 0, available = 0;
-  std::uint64_t job_limit = 0;  ///< the smallest limit of this process's control groups; 0: none
-
-  /// What this process may still take.
-  std::uint64_t usable() const { return job_limit > 0 && job_limit < available ? job_limit : available; }
-};
-/// `root`: a folder with other /proc and /sys, for tests.
-main_memory read_main_memory(const std::string& root = "");
-
 /// Maximum number of files inflated at the same time; each needs two or three times 64 bytes per voxel.
 constexpr std::size_t max_files_at_once = 8;
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/main_memory.hpp"
 #include "core/step_outputs.hpp"
 #include "src/analyses/track/places.hpp"
 #include "src/io/fingerprint.hpp"
@@ -14,7 +15,6 @@
 #include "src/scan/grid_space.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/scan/label_image.hpp"
-#include "src/scan/node_resources.hpp"
 #include "src/scan/voxel_map.hpp"
 
 namespace voxherd {

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "core/control_groups.hpp"
+#include "core/main_memory.hpp"
 #include "core/text.hpp"
 #include "core/threads.hpp"
 #include "mpi/comm/launcher.hpp"

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/failure.hpp"
+#include "core/main_memory.hpp"
 #include "src/io/gzip/gzip.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti_format.hpp"
@@ -257,6 +258,9 @@ nifti_header read_nifti_header(const std::string& path, std::size_t dimensions) 
   check_length(file, h.compressed, h.data_offset + check_data_bytes(f, name), h);
   check_extensions(bytes, f, h.data_offset, h);
   place_grid(f, name, h.grid, h.warnings);
+  // Every reader keeps at least a number per voxel; those that read a series in stages do not keep all of it.
+  require_memory(sizeof(float) * static_cast<double>(h.grid.voxel_count()),
+                 fmt::format("{}: {} x {} x {} voxels", name, h.grid.size[0], h.grid.size[1], h.grid.size[2]));
   h.geometry = copied_geometry(f);
   return h;
 }

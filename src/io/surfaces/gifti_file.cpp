@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/failure.hpp"
+#include "core/main_memory.hpp"
 #include "src/io/gzip/gzip.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/xml_parser.hpp"
@@ -214,6 +215,7 @@ class gifti_builder : public xml_handler {
         array.columns *= size;
       }
     }
+    require_memory(static_cast<double>(bytes), fmt::format("{}: {} x {} values", where(), array.rows, array.columns));
   }
 
   gifti_file& file_;
