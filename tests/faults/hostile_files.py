@@ -205,6 +205,30 @@ def entities(chance, path):
     return changed_xml(chance, path, lambda xml: xml.replace(b"?>", b"?>" + text, 1))
 
 
+def other_byte_order(chance, path):
+    """Of one array; texts have none."""
+    values = [b"BigEndian", b"LittleEndian"]
+    changed_xml(chance, path, lambda xml: replaced(chance, xml, rb'(?<=Endian=")[A-Za-z]+', values))
+    return NOTICED
+
+
+def absurd_size(chance, path):
+    """More numbers than the file, or the memory, has."""
+    values = [b"2000000000", b"1000000000000", b"9223372036854775808", b"400000000"]
+    changed_xml(chance, path, lambda xml: replaced(chance, xml, rb'(?<=Dim0=")\d+', values))
+    return NOTICED
+
+
+def values_without_number(chance, path):
+    """Some, or all, numbers of a text are NaN or infinite, as on the medial wall."""
+    def change(xml):
+        begin, end = xml.rfind(b"<Data>") + 6, xml.rfind(b"</Data>")
+        words, other, share = xml[begin:end].split(b" "), chance.choice([b"nan", b"NaN", b"-nan", b"inf"]), chance.choice([.1, .9, 1])
+        return xml[:begin] + b" ".join(other if chance.random() < share else word for word in words) + xml[end:]
+
+    return changed_xml(chance, path, change)
+
+
 def other_intent(chance, path):
     return changed_header(chance, path, 68, struct.pack("<h", chance.choice([0, 1006, 1007, 2006, 2007, 2008, 2009, 2016, -1])))
 
@@ -268,7 +292,7 @@ def bound_socket(path):
 PLACES = [replaced_by(make) for make in (missing, folder, pipe, link_to_itself, link_to_nothing, link_to_zeros, bound_socket)]
 CONTENTS = [empty, truncated, flipped, noise, zeros, longer, another_file]
 XML_CONTENTS = [other_attribute, other_attribute, other_number_in_xml, other_element, entities]
-OWN_CONTENTS = {"gii": XML_CONTENTS, "cifti": [*XML_CONTENTS, not_numbers], "gz": [flipped, flipped, truncated, other_size, other_header, not_numbers], "nii": [other_size, other_header, other_intent, not_numbers],
+OWN_CONTENTS = {"gii": [*XML_CONTENTS, other_byte_order, absurd_size, values_without_number], "cifti": [*XML_CONTENTS, not_numbers], "gz": [flipped, flipped, truncated, other_size, other_header, not_numbers], "nii": [other_size, other_header, other_intent, not_numbers],
                 "json": [nested, nested, other_json, other_json], "h5": [flipped, truncated],
                 "text": [million_lines, long_line, other_word, other_word, other_line]}
 

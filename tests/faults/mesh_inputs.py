@@ -59,6 +59,7 @@ def mesh_texts():
     return {"seeds.surf.gii": mesh_gifti(0, "GZipBase64Binary"), "stop.surf.gii": mesh_gifti(6, "ASCII"), "target.surf.gii": mesh_gifti(-4, "Base64Binary"),
             "gate.asc": freesurfer_text(3), "target.vtk": vtk_text(5), "surfaces.txt": "gate.asc\ntarget.vtk\n",
             "seeds.func.gii": gifti_text(data_array("NONE", "FLOAT32", 1, [(float(v % 3 > 0),) for v in vertices], "ASCII")),
+            "stop.func.gii": gifti_text(data_array("NONE", "FLOAT32", 1, [(float(v % 5 > 0),) for v in vertices], "ASCII")),
             "parcels.label.gii": gifti_text(data_array("LABEL", "INT32", 1, [(v % 2 + 1,) for v in vertices], "ASCII"), labels=parcels),
             "itk.txt": "#Insight Transform File V1.0\n#Transform 0\nTransform: AffineTransform_double_3_3\n"
                        "Parameters: 1 0 0 0 1 0 0 0 1 0.5 0 0\nFixedParameters: 0 0 0\n"}
@@ -93,6 +94,7 @@ def surface_commands():
         (f"{begin} --seed-image seeds.surf.gii --surface-values seeds.func.gii --stop stop.surf.gii --matrix1 1.h5 {BRIEF}", ["o.h5", "1.h5"]),
         (f"{begin} --seed-image gate.asc --exclude stop.surf.gii --include target.vtk --matrix3 3.h5 --target3 target.surf.gii {BRIEF}", ["o.h5", "3.h5"]),
         (f"{begin} --seed-image ends.nii.gz --walk-through-stop surfaces.txt --targets target.surf.gii --mesh-space caret {BRIEF}", ["o.h5"]),
+        (f"{begin} --seed-image seeds.surf.gii --surface-values seeds.func.gii stop.func.gii --stop stop.surf.gii {BRIEF}", ["o.h5"]),
         (f"{begin} --connectome surfaces.txt --stop gate.asc --paths p.h5 {BRIEF}", ["o.h5", "p.h5"]))]
 
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <charconv>
@@ -110,6 +111,20 @@ void require_one_column(const gifti_array& array, const std::string& where) {
     refuse_data(fmt::format("{}: has {} columns, expected one value per vertex", where, array.columns));
 }
 
+/// NaN is no value, and counts as 0, as in masks that are images: metrics of Workbench have NaN on the medial wall.
+/// Throws failure (bad_data) for an infinite value. `where` begins messages.
+void remove_nan(std::vector<double>& values, const std::string& where) {
+  std::uint64_t missing = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isinf(values[i]))
+      refuse_data(fmt::format("{}: vertex {} has the value {}, expected a finite number or NaN", where, i, values[i]));
+    if (!std::isnan(values[i])) continue;
+    values[i] = 0;
+    ++missing;
+  }
+  if (missing > 0) spdlog::info("{}: {} of {} values are NaN and count as 0", where, missing, values.size());
+}
+
 surface convert_surface(const gifti_file& file) {
   surface s;
   const gifti_array& points = find_array(file, "POINTSET", "points");
@@ -129,6 +144,7 @@ surface convert_surface(const gifti_file& file) {
     if (!has_values(file.arrays[i])) continue;
     require_one_column(file.arrays[i], file.describe(i));
     s.values = file.arrays[i].numbers();
+    remove_nan(s.values, file.describe(i));
     s.has_rounded_values = file.arrays[i].type == element_type::float32;
   }
   return s;
@@ -197,6 +213,14 @@ class word_reader {
     return value;
   }
 
+  /// A value of a vertex; see remove_nan().
+  double value() {
+    constexpr const char* expected = "a finite value or NaN";
+    const auto value = static_cast<float>(number<double>(expected));
+    if (std::isinf(value)) refuse(fmt::format("{}", value), expected);
+    return static_cast<double>(value);
+  }
+
   /// Whether this word follows, which stays there.
   bool next_is(std::string_view expected) {
     const auto at = at_;
@@ -260,11 +284,12 @@ surface parse_freesurfer_text(std::string_view text, const std::string& name) {
   for (std::uint64_t i = 0; i < points; ++i) {
     s.points_mm[i] = words.point();
     if (!words.has_more_on_line()) continue;
-    s.values[i] = words.real("a finite value");
+    s.values[i] = words.value();
     has_values = true;
     if (words.has_more_on_line()) words.refuse("a fifth word", "x y z and a value");
   }
   if (!has_values) s.values.clear();
+  remove_nan(s.values, name);
   s.has_rounded_values = true;
   s.triangles.resize(triangles);
   for (auto& t : s.triangles) {
@@ -277,7 +302,7 @@ surface parse_freesurfer_text(std::string_view text, const std::string& name) {
 /// VTK's legacy format in ASCII (The VTK File Formats; since VTK 9 version 5.1, with cells as offsets and corners).
 class vtk_parser {
  public:
-  vtk_parser(std::string_view text, const std::string& name) : words_(text, name) {}
+  vtk_parser(std::string_view text, const std::string& name) : words_(text, name), name_(name) {}
 
   surface parse() {
     words_.rest_of_line();
@@ -427,7 +452,8 @@ class vtk_parser {
     words_.word();
     if (!is_used) return skip_numbers(columns * data_);
     surface_.values.resize(surface_.points_mm.size());
-    for (double& v : surface_.values) v = words_.real("a finite value");
+    for (double& v : surface_.values) v = words_.value();
+    remove_nan(surface_.values, name_);
     surface_.has_rounded_values = true;
   }
 
@@ -451,10 +477,32 @@ class vtk_parser {
   }
 
   word_reader words_;
+  const std::string& name_;
   surface surface_;
   bool of_points_ = false;
   std::uint64_t data_ = 0;  ///< points or cells that the arrays that follow belong to
 };
+
+/// Numbers whose bytes are in the wrong order are tiny or huge: their exponents are random.
+void check_millimetres(const surface& s, const std::string& name) {
+  constexpr float tiny_mm = 1e-6f, huge_mm = 1e6f;
+  std::size_t numbers = 0, wrong = 0, vertex = 0;
+  float found = 0;
+  for (std::size_t i = 0; i < s.points_mm.size(); ++i)
+    for (const float x : s.points_mm[i]) {
+      if (x == 0) continue;
+      ++numbers;
+      const float size = std::abs(x);
+      if (size >= tiny_mm && size <= huge_mm) continue;
+      if (wrong++ > 0 && size <= huge_mm) continue;
+      vertex = i, found = x;
+    }
+  if (2 * wrong <= numbers && std::abs(found) <= huge_mm) return;
+  refuse_data(
+      fmt::format("{}: vertex {} has the coordinate {:g}, expected millimetres ({} of {} coordinates are below {:g} or "
+                  "above {:g}); does the file state the order of bytes that its points have (Endian of GIFTI)?",
+                  name, vertex, found, wrong, numbers, tiny_mm, huge_mm));
+}
 
 void check_surface(const surface& s, const std::string& name) {
   if (s.points_mm.empty() || s.triangles.empty())
@@ -472,9 +520,7 @@ void check_surface(const surface& s, const std::string& name) {
   if (!s.values.empty() && s.values.size() != s.points_mm.size())
     refuse_data(fmt::format("{}: has {} values for {} vertices, expected one per vertex", name, s.values.size(),
                             s.points_mm.size()));
-  for (std::size_t i = 0; i < s.values.size(); ++i)
-    if (!std::isfinite(s.values[i]))
-      refuse_data(fmt::format("{}: the value of vertex {} is {}, expected a finite number", name, i, s.values[i]));
+  check_millimetres(s, name);
 }
 
 }  // namespace
@@ -518,6 +564,7 @@ surface_values read_surface_values(const std::string& path) {
     const auto name = array.notes.find("Name");
     v.arrays.push_back(
         {name == array.notes.end() ? "" : name->second, array.numbers(), array.type == element_type::float32});
+    remove_nan(v.arrays.back().values, file.describe(i));
   }
   if (v.arrays.empty())
     refuse_data(

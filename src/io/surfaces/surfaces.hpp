@@ -11,7 +11,7 @@ namespace voxherd {
 struct surface {
   std::vector<std::array<float, 3>> points_mm;          ///< finite
   std::vector<std::array<std::uint32_t, 3>> triangles;  ///< numbers of points
-  std::vector<double> values;                           ///< one per point, finite; empty if the file has none
+  std::vector<double> values;                           ///< one per point, finite, 0 for NaN; empty if there are none
   bool has_rounded_values = false;                      ///< of float32 or text: integers above 2^24 may be rounded
   std::string structure;                                ///< in CIFTI's words, "CORTEX_LEFT"; "" if not stated
   /// What the file says of coordinates that are not those of the world; "" if nothing: "its VolGeomC_R, _A, _S are
@@ -34,7 +34,7 @@ surface read_surface(const std::string& path);
 /// Values per vertex, without the mesh.
 struct vertex_values {
   std::string name;
-  std::vector<double> values;
+  std::vector<double> values;       ///< finite; 0 for NaN, which metrics have where there is no cortex
   bool has_rounded_values = false;  ///< as in `surface`
 };
 
