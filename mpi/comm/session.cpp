@@ -20,6 +20,7 @@
 #include <sstream>
 
 #include "core/clock.hpp"
+#include "core/removed_at_end.hpp"
 #include "core/text.hpp"
 #include "core/unexpected_exit.hpp"
 #include "mpi/comm/communicators.hpp"
@@ -128,6 +129,7 @@ void session::finish() {
 void session::end_all_ranks(exit_status status) const {
   if (handles_->world == MPI_COMM_NULL) end_process(status);
   unexpected_exit::allow_all();
+  removed_at_end::remove_all();
   MPI_Abort(handles_->world, static_cast<int>(status));
   std::abort();  // not reached
 }
@@ -168,8 +170,10 @@ void session::agree_or_end(const std::function<void()>& work, const std::functio
   if (all.status == exit_status::complete) return;
   if (all.reports) {
     print();
+    usleep(50000);  // in which the others remove their files
     end_all_ranks(all.status);
   }
+  removed_at_end::remove_all();
   while (true) pause();  // the rank that reports ends this one
 }
 

@@ -81,6 +81,7 @@ output_lock::output_lock(const std::string& out) : path_(out + ".lock") {
       if (why != EWOULDBLOCK) {
         spdlog::warn("{}: this file system has no locks ({}); make sure that no second job writes {}", path_,
                      std::strerror(why), out);
+        removed_.emplace(path_);
         return;
       }
       close(file_);
@@ -106,6 +107,7 @@ output_lock::output_lock(const std::string& out) : path_(out + ".lock") {
         fmt::format("--out {}: {} is not empty, so it is no lock of voxherd; move it, or choose another --out", out,
                     path_));
   }
+  removed_.emplace(path_);
 }
 
 std::optional<std::string> find_foreign_file(const std::string& out) {
@@ -123,7 +125,7 @@ std::optional<std::string> find_foreign_file(const std::string& out) {
 }
 
 output_lock::~output_lock() {
-  unlink(path_.c_str());
+  removed_.reset();
   close(file_);
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/removed_at_end.hpp"
 #include "mpi/result/file_names.hpp"
 #include "mpi/result/result_layout.hpp"
 
@@ -24,6 +25,7 @@ class output_lock {
  private:
   std::string path_;
   int file_ = -1;
+  std::optional<removed_at_end> removed_;  ///< once the lock is held
 };
 
 /// Whether a job holds OUT.lock now. False where the file system has no locks.

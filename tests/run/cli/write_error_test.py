@@ -43,6 +43,7 @@ class WriteErrors(ToyJobs):
         self.assertEqual(len(messages), 1, output)
         self.assertIn(reason, messages[0])
         self.assertFalse(os.path.exists(out + ".part.new"), output)
+        self.assertFalse(os.path.exists(out + ".lock"), output)
 
     def check_failed_and_resume(self, out, rc, output, reason):
         self.check_failed(out, rc, output, reason)
