@@ -45,6 +45,10 @@ struct settings {
   float ratio_std = 0.03f;
 
   int samples() const { return sampled_jumps / sample_every; }
+  voxel_model::chain_lengths lengths() const { return {burn_in_jumps, sampled_jumps, sample_every, adapt_every, seed}; }
+  void set_lengths(const voxel_model::chain_lengths& c) {
+    burn_in_jumps = c.burn_in_jumps, sampled_jumps = c.sampled_jumps, sample_every = c.sample_every;
+  }
 };
 
 /// Data that all voxels of a run share.
@@ -61,7 +65,7 @@ struct chain_settings {
 inline chain_settings chain_settings_of(const settings& s, std::size_t measurements, float max_weighting) {
   chain_settings c{};
   c.measurements = static_cast<int>(measurements);
-  c.lengths = {s.burn_in_jumps, s.sampled_jumps, s.sample_every, s.adapt_every, s.seed};
+  c.lengths = s.lengths();
   c.max_weighting = max_weighting;
   c.relevance_weight = s.relevance_weight;
   c.relevance_of_first = s.relevance == relevance_prior::all;

@@ -21,6 +21,19 @@ struct settings {
   /// Whether the chain also samples the noise level.
   bool samples_tau() const { return noise == noise_model::rician && sigma == 0; }
   chain_lengths lengths() const { return {burn_in_jumps, samples * sample_every, sample_every, adapt_every, seed}; }
+  void set_lengths(const chain_lengths& c) {
+    burn_in_jumps = c.burn_in_jumps;
+    samples = c.sampled_jumps / c.sample_every;
+    sample_every = c.sample_every;
+  }
 };
+
+/// The settings of a dry run that computes so many parts of each voxel's chain. `Settings` has lengths(), with at least
+/// one sampled jump, and set_lengths().
+template <class Settings>
+Settings with_parts_of_chain(Settings s, std::uint64_t parts) {
+  s.set_lengths(shortened(s.lengths(), parts));
+  return s;
+}
 
 }  // namespace voxherd::voxel_model

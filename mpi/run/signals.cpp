@@ -1,8 +1,11 @@
 #include "mpi/run/signals.hpp"
 
+#include <unistd.h>
+
 #include <cstddef>
 
 #include "core/text.hpp"
+#include "core/unexpected_exit.hpp"
 #include "mpi/run/study_question.hpp"
 
 namespace voxherd {
@@ -17,8 +20,9 @@ void take_note(int signal) {
   if (note != released) {
     note = signal;
   } else {
-    std::signal(signal, SIG_DFL);
-    raise(signal);
+    constexpr char text[] = "voxherd: stopping on a signal\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, text, sizeof text - 1);
+    end_process(exit_status::interrupted);
   }
 }
 

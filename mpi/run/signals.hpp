@@ -20,7 +20,8 @@ class stop_signals {
 
   /// The signal that was received while one of them exists, 0 for none.
   static int received();
-  /// From now on signals end the process: for work that has nothing to save.
+  /// From now on signals end the process at once, with the status of an interrupted run: for work that has nothing to
+  /// save.
   static void release();
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 #include "core/failure.hpp"
@@ -30,6 +31,30 @@ image_type fsl_output_type() {
 
 bool goes_on_with_images(exit_status of_result, const run_request& run) {
   return of_result == exit_status::complete && (!run.dry_run || is_asked());
+}
+
+output_folder::~output_folder() {
+  std::error_code not_empty;
+  for (auto folder = created_.rbegin(); folder != created_.rend(); ++folder)
+    std::filesystem::remove(*folder, not_empty);
+}
+
+bool output_folder::create(const std::string& folder) {
+  std::error_code code;
+  const std::filesystem::path path(folder);
+  std::filesystem::path part;
+  bool is_new = false;
+  for (const std::filesystem::path& name : path) {
+    if (code || name.empty()) continue;  // the name after the last slash
+    part /= name;
+    std::error_code missing;
+    is_new = !std::filesystem::is_directory(part, missing) && std::filesystem::create_directory(part, code);
+    if (is_new) created_.push_back(part.string());
+  }
+  if (code)
+    throw failure(exit_status::disk,
+                  fmt::format("{}: cannot create the folder: {}", printable(folder), code.message()));
+  return is_new;
 }
 
 export_settings make_fsl_settings(const session& s, const std::string& result, const std::string& folder,

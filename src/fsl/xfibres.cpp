@@ -142,14 +142,8 @@ void write_images(session& s, const ballstick_request& b, const std::string& fol
 exit_status run_xfibres(session& s, const xfibres_request& request) {
   begin_fsl_command(request.no_difference);
   std::string folder;
-  s.on_root([&] {
-    folder = choose_folder(request);
-    std::error_code code;
-    fs::create_directories(folder, code);
-    if (code)
-      throw failure(exit_status::disk,
-                    fmt::format("{}: cannot create the folder: {}", printable(folder), code.message()));
-  });
+  output_folder output;
+  s.on_root([&] { output.create(folder = choose_folder(request)); });
   s.broadcast(folder);
   ballstick_request b;
   s.agree([&] { b = make_ballstick_request(request, folder); });

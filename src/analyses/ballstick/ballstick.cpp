@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "core/command.hpp"
+#include "kernels/voxel_model/settings.hpp"
+#include "mpi/run/estimate.hpp"
 #include "src/analyses/ballstick/options.hpp"
 #include "src/analyses/common/model_runner.hpp"
 #include "src/analyses/common/voxelwise.hpp"
@@ -15,7 +17,7 @@ namespace voxherd {
 
 namespace {
 
-class ballstick_analysis final : public voxelwise_base<dwi_series> {
+class ballstick_analysis final : public voxelwise_base<dwi_series>, public divisible_items {
  public:
   ballstick_analysis(dwi_series& dwi, const device& d, const ballstick::output_settings& settings)
       : voxelwise_base("ballstick", dwi, d), settings_(settings) {}
@@ -25,15 +27,24 @@ class ballstick_analysis final : public voxelwise_base<dwi_series> {
   std::size_t device_bytes_per_item() const override {
     return ballstick::device_bytes_per_voxel(settings_.chain, input_.measurements(), input_.has_gradient_deviation());
   }
-  std::unique_ptr<batch_runner> make_runner() const override {
-    return std::make_unique<model_runner<ballstick::posterior_outputs>>(
-        ballstick::make_estimator(device_, input_.gradients(), settings_.chain, input_.has_gradient_deviation()),
-        settings_, outputs(), input_.item_voxels());
+  std::unique_ptr<batch_runner> make_runner() const override { return make_runner(settings_.chain); }
+  std::uint64_t parts_of_item(std::uint64_t) const override {
+    return voxel_model::parts_of_chain(settings_.chain.lengths());
+  }
+  bool are_computed_side_by_side() const override { return true; }
+  std::unique_ptr<batch_runner> make_probe(std::uint64_t parts) const override {
+    return make_runner(voxel_model::with_parts_of_chain(settings_.chain, parts));
   }
   // A voxel with more than 144 measurements uses a complete warp, so that half as many voxels fill a GPU.
   std::uint64_t last_items_per_batch() const override { return input_.measurements() > 144 ? 2048 : 4096; }
 
  private:
+  std::unique_ptr<batch_runner> make_runner(const ballstick::settings& chain) const {
+    return std::make_unique<model_runner<ballstick::posterior_outputs>>(
+        ballstick::make_estimator(device_, input_.gradients(), chain, input_.has_gradient_deviation()), settings_,
+        outputs(), input_.item_voxels());
+  }
+
   ballstick::output_settings settings_;
 };
 

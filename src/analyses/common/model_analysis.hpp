@@ -6,6 +6,7 @@
 
 #include "core/failure.hpp"
 #include "kernels/voxel_model/model_estimator.hpp"
+#include "mpi/run/estimate.hpp"
 #include "src/analyses/common/model_options.hpp"
 #include "src/analyses/common/model_runner.hpp"
 #include "src/analyses/common/voxelwise.hpp"
@@ -15,7 +16,7 @@ namespace voxherd {
 
 /// An analysis defined completely by a model (kernels/voxel_model/model.hpp).
 template <class Model>
-class model_analysis final : public voxelwise_base<dwi_series> {
+class model_analysis final : public voxelwise_base<dwi_series>, public divisible_items {
  public:
   /// `more`: constants of the result besides those of the series.
   model_analysis(std::string name, dwi_series& dwi, const device& d, const Model& model,
@@ -31,13 +32,20 @@ class model_analysis final : public voxelwise_base<dwi_series> {
   std::size_t device_bytes_per_item() const override {
     return voxel_model::device_bytes_per_voxel<Model>(settings_, input_.measurements());
   }
-  std::unique_ptr<batch_runner> make_runner() const override {
-    return std::make_unique<model_runner<voxel_model::model_outputs<Model>>>(
-        voxel_model::make_estimator(device_, model_, input_.gradients(), input_.has_gradient_deviation(), settings_),
-        settings_, outputs(), input_.item_voxels());
+  std::unique_ptr<batch_runner> make_runner() const override { return make_runner(settings_); }
+  std::uint64_t parts_of_item(std::uint64_t) const override { return voxel_model::parts_of_chain(settings_.lengths()); }
+  bool are_computed_side_by_side() const override { return true; }
+  std::unique_ptr<batch_runner> make_probe(std::uint64_t parts) const override {
+    return make_runner(voxel_model::with_parts_of_chain(settings_, parts));
   }
 
  private:
+  std::unique_ptr<batch_runner> make_runner(const voxel_model::settings& settings) const {
+    return std::make_unique<model_runner<voxel_model::model_outputs<Model>>>(
+        voxel_model::make_estimator(device_, model_, input_.gradients(), input_.has_gradient_deviation(), settings),
+        settings_, outputs(), input_.item_voxels());
+  }
+
   Model model_;
   voxel_model::settings settings_;
   std::vector<constant> more_;

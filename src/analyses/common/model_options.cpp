@@ -1,5 +1,7 @@
 #include "src/analyses/common/model_options.hpp"
 
+#include <fmt/core.h>
+
 namespace voxherd {
 
 using voxel_model::noise_model;
@@ -37,7 +39,14 @@ const option_table<sampling_request>& sampling_options() {
       {"adapt-every", &T::adapt_every, range{1, max_jumps},
        {.text = "iterations between adjustments of the step sizes", .stored = if_it_applies, .needs = "samples", .paper = true}},
       {"random-seed", &T::seed, at_least(0),
-       {.text = "start of the random numbers; the same one gives the same result", .stored = if_it_applies, .needs = "samples"}}});
+       {.text = "start of the random numbers; the same one gives the same result", .stored = if_it_applies, .needs = "samples"}}})
+    .check([](const T& r, const given_options&) {
+      constexpr double max_iterations = 2e9;
+      const double sampled = static_cast<double>(r.samples) * r.sample_every, all = r.burn_in_jumps + sampled;
+      if (all > max_iterations)
+        option::refuse(fmt::format("--samples {} with --sample-every {}: the chain would have {:.3g} iterations, expected "
+                                   "at most {:g}", r.samples, r.sample_every, all, max_iterations));
+    });
   // clang-format on
   return table;
 }

@@ -9,6 +9,7 @@
 #include "core/command.hpp"
 #include "kernels/noddi/bingham_model.hpp"
 #include "kernels/noddi/protocol.hpp"
+#include "mpi/run/estimate.hpp"
 #include "src/analyses/common/model_analysis.hpp"
 #include "src/analyses/common/model_runner.hpp"
 #include "src/analyses/common/voxelwise.hpp"
@@ -24,7 +25,7 @@ namespace voxherd {
 
 namespace {
 
-class noddi_analysis final : public voxelwise_base<dwi_series> {
+class noddi_analysis final : public voxelwise_base<dwi_series>, public divisible_items {
  public:
   noddi_analysis(dwi_series& dwi, const device& d, const noddi::settings& settings, std::vector<constant> more)
       : voxelwise_base("noddi", dwi, d), settings_(settings), more_(std::move(more)) {}
@@ -38,13 +39,20 @@ class noddi_analysis final : public voxelwise_base<dwi_series> {
   std::size_t device_bytes_per_item() const override {
     return noddi::device_bytes_per_voxel(settings_, input_.measurements());
   }
-  std::unique_ptr<batch_runner> make_runner() const override {
-    return std::make_unique<model_runner<noddi::noddi_outputs>>(
-        noddi::make_estimator(device_, input_.gradients(), settings_, input_.has_gradient_deviation()), settings_,
-        outputs(), input_.item_voxels());
+  std::unique_ptr<batch_runner> make_runner() const override { return make_runner(settings_); }
+  std::uint64_t parts_of_item(std::uint64_t) const override { return voxel_model::parts_of_chain(settings_.lengths()); }
+  bool are_computed_side_by_side() const override { return true; }
+  std::unique_ptr<batch_runner> make_probe(std::uint64_t parts) const override {
+    return make_runner(voxel_model::with_parts_of_chain(settings_, parts));
   }
 
  private:
+  std::unique_ptr<batch_runner> make_runner(const noddi::settings& settings) const {
+    return std::make_unique<model_runner<noddi::noddi_outputs>>(
+        noddi::make_estimator(device_, input_.gradients(), settings, input_.has_gradient_deviation()), settings_,
+        outputs(), input_.item_voxels());
+  }
+
   noddi::settings settings_;
   std::vector<constant> more_;
 };

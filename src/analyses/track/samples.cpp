@@ -80,14 +80,16 @@ class result_source final : public sample_source {
 
 /// "" if there is no such image.
 std::string find_samples_image(const std::string& name) {
+  std::error_code none;  // for example links that lead to themselves
   for (const char* extension : {".nii.gz", ".nii"})
-    if (std::filesystem::exists(name + extension)) return name + extension;
+    if (std::filesystem::exists(name + extension, none)) return name + extension;
   return "";
 }
 
 /// What the names of the samples' files begin with.
 std::string sample_prefix(const std::string& path) {
-  return std::filesystem::is_directory(path) ? (std::filesystem::path(path) / "merged").string() : path;
+  std::error_code none;
+  return std::filesystem::is_directory(path, none) ? (std::filesystem::path(path) / "merged").string() : path;
 }
 
 /// Whether a fibre has a file of samples. Without a number there is one fibre, as old versions of FSL write it.
@@ -245,7 +247,8 @@ class folder_source final : public sample_source {
 };
 
 bool is_folder(const std::string& path) {
-  return std::filesystem::is_directory(path) || has_samples(path, "1") || has_samples(path, "");
+  std::error_code none;
+  return std::filesystem::is_directory(path, none) || has_samples(path, "1") || has_samples(path, "");
 }
 
 std::unique_ptr<sample_source> open_source(const std::string& path, const std::string& mask, mask_rules rules) {

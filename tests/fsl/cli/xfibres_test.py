@@ -165,6 +165,15 @@ class Xfibres(unittest.TestCase):
         merged = nibabel.load(self.path("subject.bedpostX", "merged_th1samples.nii.gz")).get_fdata()
         self.assertTrue(np.array_equal(nibabel.load(f"{out}/th1samples.nii.gz").get_fdata(), merged))
 
+    def test_a_dry_run_and_an_error_leave_no_folder(self):
+        words = "-k", f"{self.subject}/data", "-m", f"{self.subject}/nodif_brain_mask", "-r", f"{self.subject}/bvecs", "-b", f"{self.subject}/bvals"
+        self.call("xfibres", *words, "--ld=" + self.path("new", "dry", ""), "--dry-run")
+        self.call("xfibres", *words[:-1], self.path("missing"), "--ld=" + self.path("new", "dry"), expect=66)
+        self.assertFalse(os.path.exists(self.path("new")))
+        os.mkdir(self.path("kept"))
+        self.call("xfibres", *words, "--ld=" + self.path("kept"), "--forcedir", "--dry-run")
+        self.assertEqual(os.listdir(self.path("kept")), [])
+
     def test_has_the_defaults_of_xfibres(self):
         self.call("xfibres", "-k", f"{self.subject}/data", "-m", f"{self.subject}/nodif_brain_mask", "-r",
                   f"{self.subject}/bvecs", "-b", f"{self.subject}/bvals", "--ld=" + self.path("d"), "--bi=10", "--nj=10",

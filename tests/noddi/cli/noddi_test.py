@@ -117,6 +117,20 @@ class Noddi(unittest.TestCase):
         for name, values in plain.items():
             self.assertFalse(np.any(values[~inside]), name)
 
+    def test_a_dry_run_of_a_long_chain_computes_a_part_of_it(self):
+        words = self.series()
+        ballstick = [*words[:words.index("--backend")], "--fibres", "3", "--jumps", "10000000", "--sample-every", "100000"]
+        for command, more in (("noddi", [*words, "--samples", "100000"]), ("noddi", [*words, "--model", "bingham", "--samples", "100000"]),
+                              ("ballstick", ballstick)):
+            done = run(command, *more, "--dry-run", "--out", self.path("dry.h5"))
+            self.assertRegex(done.stdout, r"time .* \([\d.e-]+ % of 64 voxels took ")
+            script = run("slurm", command, *more, "--out", self.path("dry.h5")).stdout
+            self.assertRegex(script, r"Estimate of \w+: 199 voxels")
+        done = run("noddi", *words, "--dry-run", "--out", self.path("dry.h5"))
+        self.assertNotIn("% of", done.stdout)
+        self.assertIn("iterations, expected at most", run("noddi", *words, "--samples", "100000", "--sample-every", "10000000", "--out",
+                                                          self.path("no.h5"), expect=2).stderr)
+
     def test_a_series_that_does_not_determine_the_model_is_refused(self):
         self.assertIn("1 shell with diffusion weighting, expected at least 2",
                       self.fit("a.h5", self.series(lambda b: b < 1500), expect=65))

@@ -41,14 +41,14 @@ TEST_F(StopSignals, ASignalIsNotedUntilTheOutermostEnds) {
   EXPECT_EQ(count, 1);
 }
 
-TEST_F(StopSignals, ReleasedSignalsEndTheProcess) {
+TEST_F(StopSignals, ReleasedSignalsEndTheProcessAsInterrupted) {
   EXPECT_EXIT(
       {
         const stop_signals of_command;
         stop_signals::release();
         raise(SIGTERM);
       },
-      ::testing::KilledBySignal(SIGTERM), "");
+      ::testing::ExitedWithCode(75), "stopping on a signal");
 }
 
 TEST_F(StopSignals, TheReleaseEndsWithTheOutermost) {

@@ -2,13 +2,11 @@
 import json
 import os
 import shutil
-import signal
-import subprocess
 import unittest
 
 import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE
-from toy_jobs import VOXHERD, h5py, stores_from_the_start, voxherd
+from toy_jobs import h5py, stores_from_the_start, voxherd
 from track_test import SAMPLES, SIZE, TrackJobs, constants
 
 VALUES = 22 * 7 * 5 * SAMPLES  # in the mask
@@ -85,6 +83,15 @@ class Samples(TrackJobs):
             self.assertIn(f"--{option}: {self.path('bvals')} line 1: 0: no such file; expected names of images", output)
 
 
+class Samples(TrackJobs):
+    def test_links_that_lead_to_themselves_are_missing_files(self):
+        os.symlink("loop", self.path("loop"))
+        for name in ("loop", "loop/merged", "loop.h5"):
+            rc, output = self.launch(self.path("out.h5"), "--samples", self.path(name), "--seed-image", self.mask("seeds", np.s_[10, 3, 3]))
+            self.assertEqual(rc, MISSING, output)
+            self.assertIn("loop", output)
+
+
 class DryRuns(TrackJobs):
     def test_a_part_of_a_group_is_enough_however_many_streamlines_it_has(self):
         base = "--samples", self.scattered(), "--seed-image", self.mask("seeds", np.s_[6:18, 2:7, 2:5]), "--dry-run"
@@ -92,23 +99,6 @@ class DryRuns(TrackJobs):
             rc, text, output = voxherd("track", "--quiet", "--threads", 1, "--out", self.path("out.h5"), *base, *options)
             self.assertEqual(rc, 0, output)
             self.assertRegex(text, r"time +groups: .* \([\d.e-]+ % of 1 group took ")
-
-    def test_a_signal_ends_a_dry_run(self):
-        """One voxel of this chain takes years."""
-        scan = self.path("scan")
-        self.assertEqual(voxherd("phantom", "dwi", "--preset", "toy", "--threads", 1, "--out", scan)[0], 0)
-        names = {name.split(".")[0]: os.path.join(scan, name) for name in os.listdir(scan)}
-        job = subprocess.Popen([VOXHERD, "ballstick", "--dwi", names["data"], "--bvals", names["bvals"], "--bvecs", names["bvecs"], "--mask",
-                                names["nodif_brain_mask"], "--jumps", "1000000000", "--threads", "1", "--dry-run", "--out", self.path("o.h5")],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        while job.poll() is None:  # again: one that comes before the dry run is only noted
-            job.send_signal(signal.SIGTERM)
-            try:
-                job.wait(.5)
-            except subprocess.TimeoutExpired:
-                pass
-        job.stderr.close()
-        self.assertIn(job.returncode, (-signal.SIGTERM, 128 + signal.SIGTERM, 75))
 
 
 class Names(TrackJobs):
