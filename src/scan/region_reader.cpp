@@ -101,10 +101,7 @@ region_reader::region_reader(const surface_request& request, const image_grid& g
 
 void region_reader::match_values(const std::vector<std::string>& files, nlohmann::json& provenance) {
   if (request_.values.empty()) return;
-  std::vector<std::string> surfaces;
-  for (const std::string& file : files)
-    if (is_surface_mask(file) && std::find(surfaces.begin(), surfaces.end(), file) == surfaces.end())
-      surfaces.push_back(file);
+  const std::vector<std::string> surfaces = different_surfaces(files);
   if (surfaces.size() != request_.values.size())
     throw failure(exit_status::usage,
                   fmt::format("--surface-values: {} files for {} surfaces of regions and seeds, expected one each",
@@ -121,11 +118,8 @@ labelled_surface region_reader::read_labelled(const std::string& path, label_kin
   const auto other = values_of_.find(path);
   std::string name = printable(path);
   if (other != values_of_.end()) {
-    surface_values read = read_values_of(other->second, path, s.mesh.structure, s.mesh.vertices());
     name = printable(other->second);
-    s.mesh.values = std::move(read.arrays.front().values);
-    s.mesh.has_rounded_values = read.arrays.front().has_rounded_values;
-    if (s.mesh.structure.empty()) s.mesh.structure = read.structure;
+    const surface_values read = replace_values(other->second, s.mesh);
     for (const surface_label& l : read.labels) s.names[l.key] = plain_name(l.name);
   }
   const std::int32_t largest = s.mesh.has_rounded_values ? largest_float_label : largest_label;

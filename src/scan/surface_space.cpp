@@ -115,14 +115,23 @@ surface_values read_vertex_values(const std::string& path, const std::string& su
   return read;
 }
 
-surface_values read_values_of(const std::string& path, const std::string& surface, const std::string& structure,
-                              std::size_t vertices) {
-  surface_values read = read_vertex_values(path, surface, structure, vertices);
-  const std::vector<double>& values = read.arrays.front().values;
-  if (std::all_of(values.begin(), values.end(), [](double v) { return v == 0; }))
+surface_values replace_values(const std::string& path, placed_surface& s) {
+  surface_values read = read_vertex_values(path, s.path, s.structure, s.vertices());
+  s.values = read.arrays.front().values;
+  s.has_rounded_values = read.arrays.front().has_rounded_values;
+  if (s.structure.empty()) s.structure = read.structure;
+  if (std::all_of(s.values.begin(), s.values.end(), [](double v) { return v == 0; }))
     refuse_data(
         fmt::format("--surface-values {}: all values are 0, expected others at some vertices", printable(path)));
   return read;
+}
+
+std::vector<std::string> different_surfaces(const std::vector<std::string>& files) {
+  std::vector<std::string> surfaces;
+  for (const std::string& file : files)
+    if (std::find(surfaces.begin(), surfaces.end(), file) == surfaces.end() && is_surface_mask(file))
+      surfaces.push_back(file);
+  return surfaces;
 }
 
 }  // namespace voxherd

@@ -61,8 +61,11 @@ std::vector<std::uint8_t> find_active(const placed_surface& s);
 /// surface.
 surface_values read_vertex_values(const std::string& path, const std::string& surface, const std::string& structure,
                                   std::size_t vertices);
-/// The same where the first array chooses vertices. Throws failure (bad_data) if it is all 0.
-surface_values read_values_of(const std::string& path, const std::string& surface, const std::string& structure,
-                              std::size_t vertices);
+/// Replaces the surface's own values by the first array of a file of --surface-values, and its structure if it states
+/// none. Returns the file. Throws failure (missing_input, bad_data), also if all values are 0.
+surface_values replace_values(const std::string& path, placed_surface& s);
+
+/// The different surfaces among some files, in their order: each has one file of --surface-values.
+std::vector<std::string> different_surfaces(const std::vector<std::string>& files);
 
 }  // namespace voxherd

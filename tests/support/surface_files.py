@@ -31,6 +31,17 @@ def write_labels(path, keys, names, structure=None):
     return path
 
 
+def write_values(path, values, structure=None):
+    """GIFTI values of vertices, as a shape."""
+    about = "" if structure is None else f"<MetaData><MD><Name>AnatomicalStructurePrimary</Name><Value>{structure}</Value></MD></MetaData>"
+    with open(path, "w") as file:
+        file.write(f'<?xml version="1.0"?><GIFTI Version="1.0" NumberOfDataArrays="1">{about}'
+                   '<DataArray Intent="NIFTI_INTENT_SHAPE" DataType="NIFTI_TYPE_FLOAT32" ArrayIndexingOrder="RowMajorOrder" '
+                   f'Dimensionality="1" Dim0="{len(values)}" Encoding="ASCII" Endian="LittleEndian"><Data>'
+                   f'{" ".join(f"{value:g}" for value in values)}</Data></DataArray></GIFTI>')
+    return path
+
+
 def sheet(x, cell=3., first=-3., cells=8):
     """Points and triangles of a plane across the first axis."""
     n = cells + 1

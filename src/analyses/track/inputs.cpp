@@ -230,6 +230,7 @@ track_inputs read_track_field(const session& s, const track_request& request, po
   in.space = read_track_space(s, request, in.samples.grid, in.warp_memory, in.provenance);
   s.on_root([&] {
     in.reference = seed_space_image(request);
+    in.surfaces.use_values(request.values_of);
     const fsl_grid& samples_grid = in.samples.grid;
     refuse_large_image(samples_grid);
     refuse_large_image(in.space.grid);
@@ -259,6 +260,8 @@ void read_streamline_masks(const track_request& request, track_inputs& in) {
   in.include_names.clear();
   for (const std::string& path : request.includes)
     in.include_names.push_back(printable(std::filesystem::path(path).filename().string()));
+  for (std::size_t i = 0; i < request.surface_values.size(); ++i)
+    in.provenance[fmt::format("surface-values {}", i + 1)] = fingerprint(request.surface_values[i]);
   read_seeds(request, grid, in);
   in.how = make_walk_settings(request, in.samples.grid, grid);
   in.how.samples = in.samples.samples;

@@ -74,6 +74,10 @@ track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t r
 /// outside the samples. On one process. Throws failure.
 void read_listed_seeds(const track_request& request, track_inputs& in);
 
+/// Warns if no streamline joins two surfaces of seeds, as with closed surfaces to stop at. `joining`: those that do. On
+/// one process.
+void warn_of_separate_surfaces(const track_inputs& in, std::uint64_t joining);
+
 /// Cuts streamlines into groups of at least 2^16, for at most 1024 rows of counts of `row_bytes` each, or 1 GB of them.
 /// `whole_seeds`: no group has only a part of a seed's streamlines, unless these are more than 2^24. `pairs`: at most
 /// 256 groups, since each has a list of pairs, many of which are in every list. Depends on the inputs only.

@@ -193,6 +193,46 @@ class size_collector {
   std::vector<item_size> own_;
 };
 
+/// Counts the streamlines of the rows that this rank receives which lead to a vertex of another surface.
+class surface_joins {
+ public:
+  surface_joins(const seed_matrix& matrix, const track_inputs& in,
+                std::shared_ptr<const std::vector<std::uint64_t>> offsets)
+      : matrix_(matrix),
+        in_(in),
+        offsets_(std::move(offsets)),
+        chosen_(chosen_outputs<row_outputs>(matrix.entries(in))) {}
+
+  void add(const batch& seeds, std::span<const std::span<const std::byte>> outputs) {
+    const output_rows<row_outputs> rows(outputs, chosen_);
+    const auto columns = rows.values<"column">();
+    const auto counts = rows.values<"count">();
+    const std::uint64_t first = (*offsets_)[seeds.first_item];
+    for (std::uint64_t i = seeds.first_item; i < seeds.first_item + seeds.item_count; ++i) {
+      const list_place& from = in_.seed_places[i];
+      if (!from.is_vertex()) continue;
+      for (std::uint64_t e = (*offsets_)[i] - first; e < (*offsets_)[i + 1] - first; ++e) {
+        const list_place& to = matrix_.places[columns[e]];
+        if (to.is_vertex() && to.file != from.file) joining_ += counts[e];
+      }
+    }
+  }
+  /// Collective.
+  void report(const session& s) const {
+    const std::uint64_t all = s.all_reduce(reduction::sum, joining_);
+    s.on_root([&] {
+      if (offsets_->back() > 0) warn_of_separate_surfaces(in_, all);
+    });
+  }
+
+ private:
+  const seed_matrix& matrix_;
+  const track_inputs& in_;
+  std::shared_ptr<const std::vector<std::uint64_t>> offsets_;
+  output_choice<row_outputs> chosen_;
+  std::uint64_t joining_ = 0;
+};
+
 /// Adds up the columns of each voxel of a matrix by fibre, which follow each other.
 matrix_row join_fibres(const matrix_row& by_fibre) {
   matrix_row row;
@@ -259,10 +299,18 @@ void add_matrix_steps(const session& s, const seed_matrix& matrix, const track_i
         summary[name + "_entries"] = offsets->back();
       },
       steps);
-  steps.run_into("--" + name, matrix.file, "track-matrix", name, [&, d, offsets] {
+  const auto make = [&, d, offsets] {
     matrix.kept->share(s);
     return std::make_unique<matrix_rows>(matrix, in, d, *offsets);
-  });
+  };
+  if (matrix.number != 1 || in.seed_places.empty()) {
+    steps.run_into("--" + name, matrix.file, "track-matrix", name, make);
+  } else {
+    const auto joins = std::make_shared<surface_joins>(matrix, in, offsets);
+    steps.run_into("--" + name, matrix.file, "track-matrix", name, make,
+                   [&s, joins](const std::string&, nlohmann::json&) { joins->report(s); });
+    steps.collect([joins](const batch& seeds, auto outputs) { joins->add(seeds, outputs); });
+  }
   steps.describe("row");
 }
 

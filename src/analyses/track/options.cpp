@@ -1,6 +1,7 @@
 #include "src/analyses/track/options.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +61,8 @@ const option_table<track_request>& drawing_options() {
       {"mesh-space", &T::meshes, mesh_space_words,
        {.text = "coordinates of surfaces: mm of the world (caret), or another of FSL's --meshspace", .paper = true}},
       {"surface-values", &T::surface_values, text_kind::file,
-       {.text = "values per vertex (.func.gii, .shape.gii, .label.gii), one file for each surface of seeds: vertices with 0 are no seeds",
+       {.text = "values per vertex (.func.gii, .shape.gii, .label.gii), one file for each surface of seeds, or for each surface of seeds "
+                "and masks in the order of the options: vertices with 0 or NaN are left out",
         .many = true, .paper = true}},
       {"connectome", &T::connectome, text_kind::file,
        {.text = "parcellation, or several masks, whose voxels are seeds; matrices between its regions are written",
@@ -206,6 +208,32 @@ void check_transforms(const track_request& r) {
     refuse("--inverse-transform has no meaning without a warp: the matrix of --transform is inverted");
 }
 
+/// Matches --surface-values with surfaces: those of the seeds, or all of them, each once.
+void match_surface_values(track_request& r) {
+  r.values_of.clear();
+  if (r.surface_values.empty()) return;
+  std::vector<std::string> files;
+  if (!r.seeds_are_voxels) files = r.connectome.empty() ? r.seed_image : r.connectome;
+  const std::size_t of_seeds = different_surfaces(files).size();
+  for (const auto* masks : {&r.excludes, &r.stop, &r.walk_through_stop, &r.includes, &r.targets})
+    files.insert(files.end(), masks->begin(), masks->end());
+  for (auto [mask, option] :
+       {std::pair(&r.target2, "target2"), std::pair(&r.target3, "target3"),
+        std::pair(&r.target3_columns, "target3-columns"), std::pair(&r.matrix4_rows, "matrix4-rows")})
+    if (!mask->empty())
+      for (std::string& file : find_mask_files({*mask}, option)) files.push_back(std::move(file));
+  std::vector<std::string> surfaces = different_surfaces(files);
+  if (surfaces.empty()) refuse("--surface-values has no meaning without surfaces");
+  const std::size_t given = r.surface_values.size(), all = surfaces.size();
+  if (given != all && (given != of_seeds || of_seeds == 0)) {
+    for (std::string& surface : surfaces) surface = printable(surface);
+    refuse(fmt::format("--surface-values: {} files, expected {}{}, one for each of these surfaces in this order: {}",
+                       given, of_seeds > 0 && of_seeds < all ? fmt::format("{} for the seeds, or ", of_seeds) : "", all,
+                       fmt::join(surfaces, ", ")));
+  }
+  for (std::size_t i = 0; i < given; ++i) r.values_of[surfaces[i]] = r.surface_values[i];
+}
+
 }  // namespace
 
 track_request with_mask_files(const track_request& request) {
@@ -235,10 +263,8 @@ track_request with_mask_files(const track_request& request) {
                     r.walk_through_stop.size(), track::max_exit_masks));
   if (r.ordered && r.includes.size() < 2)
     refuse(fmt::format("--ordered has no meaning with {} --include; give at least two", r.includes.size()));
-  const std::vector<std::string>& seeds = r.connectome.empty() ? r.seed_image : r.connectome;
-  if (!r.surface_values.empty() && (r.seeds_are_voxels || !has_surfaces(seeds)))
-    refuse("--surface-values has no meaning without surfaces as seeds");
   open_all(r);
+  match_surface_values(r);
   return r;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,10 +33,11 @@ struct track_request {
   std::vector<std::string> inverse_transform;       ///< and back; only warps have it
   std::vector<std::string> seed_image, connectome;  ///< images or surfaces, or lists of them
   mesh_space meshes = mesh_space::caret;
-  std::vector<std::string> surface_values;  ///< files, one per surface of the seeds
-  bool seeds_are_voxels = false;            ///< seed_image is a text file: x y z of a voxel per line
-  std::string region_names;                 ///< file; "" for none
-  std::string tracts, tract_list;           ///< a folder of protocols, a file; "" for none
+  std::vector<std::string> surface_values;       ///< files, one per surface of the seeds, or of seeds and masks
+  std::map<std::string, std::string> values_of;  ///< these by the surface's file; set by with_mask_files()
+  bool seeds_are_voxels = false;                 ///< seed_image is a text file: x y z of a voxel per line
+  std::string region_names;                      ///< file; "" for none
+  std::string tracts, tract_list;                ///< a folder of protocols, a file; "" for none
   std::uint32_t tract_samples = 1000;
   std::uint32_t per_seed = 5000;
   double radius_mm = 0;

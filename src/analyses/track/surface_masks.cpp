@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/failure.hpp"
+#include "core/main_memory.hpp"
 #include "core/text.hpp"
 #include "src/analyses/track/spaces.hpp"
 #include "src/io/input_file.hpp"
@@ -37,10 +38,17 @@ const std::string& first_image(const std::vector<std::string>& masks) {
 std::size_t surface_masks::add(const std::string& path, mesh_space meshes, const fsl_grid& grid) {
   const auto known = std::find_if(files_.begin(), files_.end(), [&](const file& f) { return f.path == path; });
   if (known != files_.end()) return static_cast<std::size_t>(known - files_.begin());
-  const placed_surface mesh = place_surface(path, meshes, grid);
+  placed_surface mesh = place_surface(path, meshes, grid);
+  const auto values = values_of_.find(path);
+  std::string label_file;
+  if (values != values_of_.end() && replace_values(values->second, mesh).is_label) label_file = values->second;
   constexpr std::size_t max_vertices = 0x3fffffff;
   if (vertices() + mesh.vertices() > max_vertices)
     refuse_data(fmt::format("{}: all surfaces have more than {} vertices", printable(path), max_vertices));
+  constexpr double vertex_bytes = 64, triangle_bytes = 32;  // here, in seeds, places and lists of triangles
+  require_memory(
+      vertex_bytes * static_cast<double>(mesh.vertices()) + triangle_bytes * static_cast<double>(mesh.triangles.size()),
+      fmt::format("{}: {} vertices and {} triangles", printable(path), mesh.vertices(), mesh.triangles.size()));
   const auto first = static_cast<std::uint32_t>(vertices());
   positions_.insert(positions_.end(), mesh.positions.begin(), mesh.positions.end());
   const std::vector<std::uint8_t> active = find_active(mesh);
@@ -56,7 +64,7 @@ std::size_t surface_masks::add(const std::string& path, mesh_space meshes, const
     triangles_.push_back(
         {{first + corner[0], first + corner[1], first + corner[2]}, static_cast<std::uint32_t>(files_.size()), tips});
   }
-  files_.push_back({path, mesh.structure, first, static_cast<std::uint32_t>(mesh.vertices())});
+  files_.push_back({path, mesh.structure, first, static_cast<std::uint32_t>(mesh.vertices()), label_file});
   uses_.emplace_back();
   targets_of_.emplace_back();
   return files_.size() - 1;
@@ -95,7 +103,7 @@ void surface_masks::broadcast(const session& s) {
   for (const file& f : files_) files.push_back({f.path, f.structure, f.first_vertex, f.vertices});
   s.broadcast(files);
   files_.clear();
-  for (const auto& f : files) files_.push_back({f.at(0), f.at(1), f.at(2), f.at(3)});
+  for (const auto& f : files) files_.push_back({f.at(0), f.at(1), f.at(2), f.at(3), ""});
   if (files_.empty()) return;
   s.broadcast(positions_);
   s.broadcast(active_);

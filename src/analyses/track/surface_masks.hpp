@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/track/surfaces.hpp"
@@ -38,11 +40,14 @@ class surface_masks {
   struct file {
     std::string path, structure;
     std::uint32_t first_vertex = 0, vertices = 0;
+    std::string label_file;  ///< of --surface-values, if its values are labels; on the root
   };
 
-  /// Reads the surface unless it is known, and returns its number. A vertex is active if its value in the file is not
-  /// 0, or if there are no such values; triangles without an active vertex are left out. Throws failure: it cannot be
-  /// read, or no vertex is in the image.
+  /// Before surfaces are added: files of --surface-values, by the surface whose values they replace.
+  void use_values(std::map<std::string, std::string> values_of) { values_of_ = std::move(values_of); }
+  /// Reads the surface unless it is known, and returns its number. A vertex is active if its value is not 0, or if
+  /// there are no such values; triangles without an active vertex are left out. Throws failure: it cannot be read, or
+  /// no vertex is in the image.
   std::size_t add(const std::string& path, mesh_space meshes, const fsl_grid& grid);
   /// The number of a known surface.
   std::size_t find(const std::string& path) const;
@@ -67,6 +72,7 @@ class surface_masks {
   track::surface_input input() const;
 
  private:
+  std::map<std::string, std::string> values_of_;
   std::vector<file> files_;
   std::vector<float> positions_;      ///< x, y, z of each vertex
   std::vector<std::uint8_t> active_;  ///< one per vertex

@@ -4,11 +4,10 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/failure.hpp"
-#include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
-#include "src/io/surfaces/surfaces.hpp"
 #include "src/scan/label_image.hpp"
 
 namespace voxherd {
@@ -21,14 +20,14 @@ namespace mark = track::mark;
 /// before it in the list, which key the random numbers beyond those of the voxels. Returns whether any is in the
 /// samples.
 bool add_vertex_seeds(std::size_t surface, std::uint32_t file, std::uint32_t region, std::uint64_t before,
-                      const std::vector<double>& values, track_inputs& in) {
+                      track_inputs& in) {
   const surface_masks::file& mesh = in.surfaces.files()[surface];
   const fsl_grid& grid = in.space.grid;
   const grid_space space(grid);
   bool any = false;
   for (std::uint32_t i = 0; i < mesh.vertices; ++i) {
     const std::size_t vertex = mesh.first_vertex + i;
-    if (!in.surfaces.is_active(vertex) || (!values.empty() && values[i] == 0)) continue;
+    if (!in.surfaces.is_active(vertex)) continue;
     const vector3 position = in.surfaces.position(vertex);
     const std::array<float, 3> p = to_float(position);
     in.seeds.push_back({{p[0], p[1], p[2]}, static_cast<std::uint32_t>(grid.voxel_count() + before + i), region});
@@ -70,25 +69,14 @@ class listed_seeds {
       throw failure(exit_status::usage, fmt::format("the seeds have the surface {} twice", printable(paths_[i])));
     const std::size_t surface = in_.surfaces.add(paths_[i], request_.meshes, in_.space.grid);
     in_.surfaces.use(surface).marks |= region << mark::region;
-    any_samples_ |=
-        add_vertex_seeds(surface, static_cast<std::uint32_t>(i), region, vertices_, read_values(surface), in_);
-    sizes_.push_back(in_.surfaces.files()[surface].vertices);
-    vertices_ += sizes_.back();
-  }
-
-  /// The values that choose vertices of a surface; empty if there are none.
-  std::vector<double> read_values(std::size_t surface) {
-    if (request_.surface_values.empty()) return {};
-    const std::string& path = request_.surface_values[surfaces_++];
-    const surface_masks::file& mesh = in_.surfaces.files()[surface];
-    in_.provenance[fmt::format("surface-values {}", surfaces_)] = fingerprint(path);
-    surface_values read = read_values_of(path, mesh.path, mesh.structure, mesh.vertices);
-    if (network_ && read.is_label)
+    if (const std::string& labels = in_.surfaces.files()[surface].label_file; network_ && !labels.empty())
       spdlog::warn(
           "--surface-values {}: its labels are one region; for a region each, write --matrix1 and export it with "
           "--parcels {}",
-          printable(path), printable(path));
-    return std::move(read.arrays.front().values);
+          printable(labels), printable(labels));
+    any_samples_ |= add_vertex_seeds(surface, static_cast<std::uint32_t>(i), region, vertices_, in_);
+    sizes_.push_back(in_.surfaces.files()[surface].vertices);
+    vertices_ += sizes_.back();
   }
 
   void add_image(std::size_t i, std::uint32_t region) {
@@ -115,7 +103,6 @@ class listed_seeds {
   const std::vector<std::string>& paths_;
   const track_request& request_;
   bool network_, any_samples_ = false;
-  std::size_t surfaces_ = 0;  ///< of the list so far
   track_inputs& in_;
   std::vector<std::uint32_t> owner_;
   grid_space world_;
@@ -138,14 +125,22 @@ void read_listed_seeds(const track_request& request, track_inputs& in) {
   if (!request.connectome.empty() && paths.size() < 2)
     throw failure(exit_status::usage, fmt::format("--connectome {}: is one surface, expected at least two masks",
                                                   printable(paths.front())));
-  const auto surfaces = static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), is_surface_mask));
-  if (!request.surface_values.empty() && request.surface_values.size() != surfaces)
-    throw failure(exit_status::usage,
-                  fmt::format("--surface-values: {} files for {} surfaces of seeds, expected one each",
-                              request.surface_values.size(), surfaces));
   listed_seeds list(paths, request, in);
   for (std::size_t i = 0; i < paths.size(); ++i) list.add(i);
   list.finish();
+}
+
+void warn_of_separate_surfaces(const track_inputs& in, std::uint64_t joining) {
+  std::set<std::uint32_t> surfaces;
+  for (const list_place& seed : in.seed_places)
+    if (seed.is_vertex()) surfaces.insert(seed.file);
+  if (joining > 0 || surfaces.size() < 2) return;
+  spdlog::warn(
+      "no streamline joins two of the {} surfaces of seeds; a closed surface of --stop or --exclude, such as a pial "
+      "surface, "
+      "ends all of them at its medial wall: restrict it to cortex with --surface-values (docs/commands/track.md, "
+      "Surfaces)",
+      surfaces.size());
 }
 
 }  // namespace voxherd

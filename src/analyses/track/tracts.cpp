@@ -68,6 +68,7 @@ void share_surfaces(const session& s, const track_request& request, track_inputs
   s.on_root([&] {
     std::vector<std::string> files;
     for (const surface_masks::file& f : in.surfaces.files()) files.push_back(f.path);
+    files.insert(files.end(), request.surface_values.begin(), request.surface_values.end());
     in.provenance["surfaces"] = fingerprint(files);
   });
   s.broadcast(in.provenance);

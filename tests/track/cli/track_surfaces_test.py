@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE
 from probtrackx2_test import Probtrackx2Jobs
-from surface_files import sheet, write_labels, write_surface
+from surface_files import sheet, sphere, write_labels, write_surface, write_values
 from toy_jobs import digest, h5py, voxherd
 from track_reference_test import RUNS, image, rms, z_values
 from track_space_test import MINUS
@@ -102,6 +102,75 @@ class Masks(SurfaceJobs):
             self.assertIn("far.asc was reached by 20, beyond.asc by 0", output)
 
 
+class Hemispheres(SurfaceJobs):
+    """Two closed white surfaces with closed pial ones around them, and fibres between them."""
+
+    def setUp(self):
+        super().setUp()
+        self.white, self.pial, self.white_values, self.pial_values = [], [], [], []
+        for side, x, medial in (("L", 17, -1), ("R", 6, 1)):
+            for kind, radius, files, values in (("white", 1.6, self.white, self.white_values), ("pial", 2.4, self.pial, self.pial_values)):
+                points, triangles = sphere((x, 4, 3), radius)
+                files.append(self.surface(f"{kind}.{side}", points, triangles))
+                cortex = np.where(medial * (points[:, 0] - x) > .5 * radius, np.nan, 1.)
+                structure = "CortexLeft" if side == "L" else "CortexRight"
+                values.append(write_values(self.path(f"{kind}.{side}.atlasroi.shape.gii"), cortex, structure))
+
+    def between(self, name, *options, kind="--seed-image"):
+        """Counts between and within the hemispheres, and the log."""
+        matrix = self.path(name + ".matrix.h5")
+        rc, output = self.launch(self.path(name + ".h5"), "--samples", self.samples(), kind, *self.white, "--samples-per-seed", 20, "--matrix1",
+                                 matrix, *options)
+        self.assertEqual(rc, 0, output)
+        place, points = constants(matrix, "matrix"), constants(matrix, "points")
+        row = np.repeat(np.arange(len(points["offset"]) - 1), np.diff(points["offset"].astype(int)))
+        is_between = place["row_roi"][row] != place["column_roi"][points["column"]]
+        return points["count"][is_between].sum(), points["count"][~is_between].sum(), output
+
+    def test_closed_surfaces_stop_all_streamlines_between_them_unless_values_open_the_medial_wall(self):
+        warning = "no streamline joins two of the 2 surfaces of seeds"
+        for kind in ("--seed-image", "--connectome"):
+            closed, within, output = self.between("closed" + kind, "--stop", *self.pial, kind=kind)
+            self.assertEqual(closed, 0)
+            self.assertIn(warning, output)
+            if kind == "--seed-image":
+                self.assertGreater(within, 1000)
+            opened, _, output = self.between("open" + kind, "--stop", *self.pial, "--surface-values", *self.white_values, *self.pial_values, kind=kind)
+            self.assertGreater(opened, 100)
+            self.assertNotIn(warning, output)
+
+    def test_values_for_the_seeds_alone_leave_the_masks_closed(self):
+        closed, _, output = self.between("seeds", "--stop", *self.pial, "--surface-values", *self.white_values)
+        self.assertEqual(closed, 0)
+        self.assertIn("no streamline joins", output)
+
+    def test_values_are_as_those_of_the_file_itself(self):
+        inside = []
+        for kind, radius, x, medial in (("white", 1.6, 17, -1), ("white", 1.6, 6, 1), ("pial", 2.4, 17, -1), ("pial", 2.4, 6, 1)):
+            points, triangles = sphere((x, 4, 3), radius)
+            inside.append(self.surface(f"{kind}{x}", points, triangles, np.where(medial * (points[:, 0] - x) > .5 * radius, 0, 1.)))
+        expected = self.between("values", "--stop", *self.pial, "--surface-values", *self.white_values, *self.pial_values)
+        self.white = inside[:2]
+        self.assertEqual(self.between("inside", "--stop", *inside[2:])[:2], expected[:2])
+
+    def test_ranks_and_resumed_runs_agree_and_the_values_are_inputs(self):
+        words = ("--samples", self.samples(), "--seed-image", *self.white, "--samples-per-seed", 20, "--stop", *self.pial, "--surface-values",
+                 *self.white_values, *self.pial_values)
+        one, three = self.make("1.h5", *words), self.make("3.h5", *words, ranks=3)
+        self.assertEqual(digest(one), digest(three))
+        write_values(self.pial_values[0], np.ones(len(sphere((0, 0, 0), 1)[0])), "CortexLeft")
+        rc, output = self.launch(one, *words, "--resume")
+        self.assertEqual(rc, USAGE, output)
+        self.assertIn("surface-values 3", output)
+
+    def test_values_of_another_mesh_are_refused(self):
+        short = [write_values(path, np.ones(len(sphere((0, 0, 0), 1)[0]) - 1)) for path in self.pial_values]
+        rc, output = self.launch(self.path("no.h5"), "--samples", self.samples(), "--seed-image", *self.white, "--stop", *self.pial,
+                                 "--surface-values", *self.white_values, *short)
+        self.assertEqual(rc, BAD_DATA, output)
+        self.assertIn("as in " + self.pial[0], output)
+
+
 class Seeds(SurfaceJobs):
     def seeds(self):
         """Two of the vertices inside the samples of two sheets, in a list with an image."""
@@ -192,6 +261,14 @@ class Seeds(SurfaceJobs):
         np.testing.assert_array_equal(np.diag(count), [0] * 3)
         np.testing.assert_array_equal(count[[0, 2], [2, 0]], [60, 60])
         self.assertEqual(count[1, 0], 60)  # triangles around the vertices
+
+    def test_nan_chooses_no_vertices(self):
+        points, triangles = sheet(8., cell=1.5, first=-1.5)
+        chosen = (points[:, 1] == 3) & (points[:, 2] == 3)
+        values = write_values(self.path("nan.func.gii"), np.where(chosen, 2., np.nan))
+        surface = self.surface("seeds", points, triangles)
+        out = self.make("out.h5", "--samples", self.samples(), "--seed-image", surface, "--surface-values", values, "--samples-per-seed", 10)
+        np.testing.assert_array_equal(constants(out, "seeds")["place"], np.flatnonzero(chosen))
 
     def test_a_warning_says_that_the_labels_of_a_surface_are_one_region(self):
         self.seeds()
@@ -320,8 +397,11 @@ class Errors(SurfaceJobs):
         self.refuse(MISSING, "gone.surf.gii", *seed, "--stop", self.path("gone.surf.gii"))
         sheet_file = self.sheet("sheet", 14.1)
         self.refuse(USAGE, "is a surface, expected an image", *seed, "--seedref", sheet_file)
-        self.refuse(USAGE, "--surface-values has no meaning without surfaces as seeds", *seed, "--surface-values", sheet_file)
-        self.refuse(USAGE, "2 files for 1 surfaces of seeds", "--seed-image", sheet_file, "--surface-values", sheet_file, sheet_file)
+        self.refuse(USAGE, "--surface-values has no meaning without surfaces", *seed, "--surface-values", sheet_file)
+        self.refuse(USAGE, "2 files, expected 1, one for each of these surfaces in this order: " + sheet_file, "--seed-image", sheet_file,
+                    "--surface-values", sheet_file, sheet_file)
+        self.refuse(USAGE, "2 files, expected 1 for the seeds, or 3, one for", "--seed-image", sheet_file, "--stop", self.sheet("one", 14.1),
+                    self.sheet("two", 15.1), "--surface-values", sheet_file, sheet_file)
 
     def test_seeds_that_cannot_be_used_are_rejected(self):
         surface = self.sheet("sheet", 14.1)
