@@ -32,9 +32,13 @@ struct run_estimate {
   double batch_bytes = 0;      ///< host memory of a rank for its batches
   double gpu_batch_bytes = 0;  ///< the same for a GPU with unlimited memory
   double process_bytes = 0;    ///< peak of rank 0, without the memory shared by the ranks of its node
+  double kept_bytes = 0;       ///< what each rank keeps of all batches until the last step
+  double root_bytes = 0;       ///< what the last step needs besides, on rank 0
   double node_bytes = 0;       ///< memory shared by the ranks of a node
   double device_bytes = 0, free_device_bytes = 0;  ///< 0 if the device is the host
   double disk_bytes = 0;
+  std::string result;       ///< the last step's file, if this run writes another one, which is removed at the end
+  double result_bytes = 0;  ///< its size before it is compressed
   std::uint64_t probed_items = 0;  ///< computed on rank 0's device, in probe_seconds; 0: none
   double probed_part = 1;          ///< computed part of each of them
   double probe_seconds = 0;        ///< the fastest of several tries

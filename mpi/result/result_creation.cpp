@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -15,6 +16,7 @@ namespace voxherd {
 
 namespace {
 
+constexpr const char* items_path = "/items/voxel";
 constexpr std::array<std::uint64_t, 1> vector_shape{3};
 constexpr std::array<std::uint64_t, 2> matrix_shape{4, 4};
 
@@ -69,7 +71,7 @@ std::vector<known_dataset> known_datasets(const result_layout& layout, const fir
                                   bytes_of(first.summary),
                                   "1",
                                   "times and memory of the run that finished the file, JSON"},
-                                 {"/items/voxel",
+                                 {items_path,
                                   H5T_STD_U64LE,
                                   {items},
                                   bytes_of(layout.item_voxels),
@@ -89,9 +91,27 @@ std::vector<known_dataset> known_datasets(const result_layout& layout, const fir
   return all;
 }
 
+/// `chunk`: its shape.
+hdf5::handle new_compressed_dataset(hid_t file, const std::string& path, hid_t type,
+                                    std::span<const std::uint64_t> shape, std::span<const std::uint64_t> chunk) {
+  constexpr unsigned level = 1;  // of deflate; higher ones take longer and save little
+  const std::vector<hsize_t> extents(chunk.begin(), chunk.end());
+  const hdf5::handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "HDF5 properties");
+  H5Pset_chunk(properties, static_cast<int>(extents.size()), extents.data());
+  H5Pset_shuffle(properties);
+  H5Pset_deflate(properties, level);
+  H5Pset_obj_track_times(properties, false);
+  const hdf5::handle space = hdf5::make_space(shape);
+  return {H5Dcreate2(file, path.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose,
+          "creating dataset " + path};
+}
+
+/// `chunk`: the shape of the chunks of a compressed dataset; empty for a plain one.
 hdf5::handle new_described(hid_t file, const std::string& path, hid_t type, std::span<const std::uint64_t> shape,
-                           const std::string& unit, const std::string& meaning) {
-  hdf5::handle dataset = hdf5::new_dataset(file, path, type, shape);
+                           const std::string& unit, const std::string& meaning,
+                           std::span<const std::uint64_t> chunk = {}) {
+  hdf5::handle dataset = chunk.empty() ? hdf5::new_dataset(file, path, type, shape)
+                                       : new_compressed_dataset(file, path, type, shape, chunk);
   hdf5::write_attribute(dataset, "unit", unit);
   hdf5::write_attribute(dataset, "meaning", meaning);
   return dataset;
@@ -104,12 +124,30 @@ void create_groups(hid_t file, const result_layout& layout) {
   for (const std::string& group : groups) hdf5::new_group(file, group);
 }
 
-void create_datasets(hid_t file, const result_layout& layout, const std::vector<known_dataset>& known) {
+/// The shape of a volume's chunks: some slices.
+std::vector<std::uint64_t> volume_chunk(const output_spec& output, const result_layout& layout) {
+  std::vector<std::uint64_t> chunk = dataset_shape(output, layout);
+  chunk[0] = chunk_slices(output, layout.grid);
+  return chunk;
+}
+
+/// The list of the items' voxels may be larger than all maps of it.
+std::vector<std::uint64_t> items_chunk(const known_dataset& d) {
+  constexpr std::uint64_t max_items = 1 << 16;
+  if (d.path != items_path || d.shape[0] == 0) return {};
+  return {std::min(d.shape[0], max_items)};
+}
+
+void create_datasets(hid_t file, const result_layout& layout, const std::vector<known_dataset>& known,
+                     result_storage storage) {
+  const bool compresses = storage == result_storage::compressed;
   for (const known_dataset& d : known) {
-    write_checksum(new_described(file, d.path, d.type, d.shape, d.unit, d.meaning), d.bytes);
+    const std::vector<std::uint64_t> chunk = compresses ? items_chunk(d) : std::vector<std::uint64_t>();
+    write_checksum(new_described(file, d.path, d.type, d.shape, d.unit, d.meaning, chunk), d.bytes);
   }
   for (const output_spec& o : layout.outputs) {
-    new_described(file, dataset_path(o), hdf5::file_type(o.type), dataset_shape(o, layout), o.unit, o.meaning);
+    const std::vector<std::uint64_t> chunk = compresses ? volume_chunk(o, layout) : std::vector<std::uint64_t>();
+    new_described(file, dataset_path(o), hdf5::file_type(o.type), dataset_shape(o, layout), o.unit, o.meaning, chunk);
   }
 }
 
@@ -130,7 +168,8 @@ void write_file_attributes(hid_t file, const result_layout& layout) {
   hdf5::write_attribute(image, "voxel_size_mm", H5T_IEEE_F64LE, vector_shape, layout.grid.voxel_size_mm.data());
 }
 
-void create_tables(const std::string& path, const result_layout& layout, const std::vector<known_dataset>& known) {
+void create_tables(const std::string& path, const result_layout& layout, const std::vector<known_dataset>& known,
+                   result_storage storage) {
   const hdf5::handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "HDF5 properties");
   H5Pset_alignment(access, 64 << 10, 4096);
   H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
@@ -141,7 +180,7 @@ void create_tables(const std::string& path, const result_layout& layout, const s
   hdf5::handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose, "creating " + path);
   write_file_attributes(file, layout);
   create_groups(file, layout);
-  create_datasets(file, layout, known);
+  create_datasets(file, layout, known, storage);
   create_vtkhdf(file, layout);
   hdf5::checked(file.reset(), "creating " + path);
 }
@@ -164,12 +203,18 @@ void write_complete(hid_t file, std::uint8_t complete) {
 
 }  // namespace
 
-void create_result_file(const std::string& path, const result_layout& layout) {
+std::uint64_t chunk_slices(const output_spec& output, const image_grid& grid) {
+  constexpr std::uint64_t chunk_bytes = 256 << 10;  // fits in HDF5's cache for a dataset
+  const std::uint64_t slice_bytes = grid.size[0] * grid.size[1] * output.bytes_per_item();
+  return std::clamp<std::uint64_t>(chunk_bytes / slice_bytes, 1, grid.size[2]);
+}
+
+void create_result_file(const std::string& path, const result_layout& layout, result_storage storage) {
   hdf5::prepare();
   check_names(layout);
   const first_content first(layout);
   const std::vector<known_dataset> known = known_datasets(layout, first);
-  create_tables(path, layout, known);
+  create_tables(path, layout, known, storage);
   reserve_file(path);
   write_known_data(path, known);
   store_table_checksum(path);

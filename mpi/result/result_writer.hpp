@@ -49,10 +49,17 @@ class result_writer {
   std::unique_ptr<state> state_;
 };
 
+/// How the values of volumes are stored. Compressed ones change HDF5's tables when they are written (known_file).
+enum class result_storage { plain, compressed };
+
 /// Creates a result file with every dataset at its full size, all its blocks reserved, and on disk. By one process:
 /// HDF5's tables are written here and in mark_complete() only, since a write error within a collective call of HDF5
 /// leaves the other ranks waiting. Throws failure (disk).
-void create_result_file(const std::string& path, const result_layout& layout);
+void create_result_file(const std::string& path, const result_layout& layout,
+                        result_storage storage = result_storage::plain);
+
+/// Slices in a chunk of a compressed volume, which is decompressed at once.
+std::uint64_t chunk_slices(const output_spec& output, const image_grid& grid);
 
 /// Writes the run's summary (JSON) and marks the file as complete, on disk. By one process, when no other has it open.
 /// Throws failure (disk).

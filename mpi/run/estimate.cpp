@@ -91,9 +91,13 @@ void add_time(analysis& a, const device_hooks& device, const result_layout& layo
   if (on_host) probe.item_count = std::min(all_items, first_probed_items);
   std::uint64_t parts = 0, all_parts = 0;
   if (const auto* divisible = dynamic_cast<const divisible_items*>(&a); divisible != nullptr) {
-    probe.item_count = 1;
     all_parts = divisible->parts_of_item(probe.first_item);
-    parts = std::min(all_parts, on_host ? first_probed_parts : first_probed_parts_on_gpu);
+    if (divisible->are_computed_side_by_side()) {
+      parts = 1;
+    } else {
+      probe.item_count = 1;
+      parts = std::min(all_parts, on_host ? first_probed_parts : first_probed_parts_on_gpu);
+    }
   }
   e.load_per_core = load_per_core();
   probe_times times = time_probe(a, device, layout, probe, parts);
@@ -221,11 +225,18 @@ std::string estimate_text(const run_estimate& e, const std::string& out) {
                                  e.batches == 1 ? "1 batch" : fmt::format("{} batches", e.batches), e.largest_batch,
                                  e.pending_batches);
   text += fmt::format("device       {} ({} rank{})\n", describe(e.device), e.ranks, e.ranks == 1 ? "" : "s");
-  text += fmt::format("host memory  {} per rank for batches\n", readable_bytes(e.batch_bytes));
+  text += fmt::format(
+      "host memory  {} per rank for batches{}{}\n", readable_bytes(e.batch_bytes),
+      e.kept_bytes > 0 ? fmt::format(", {} for their sums", readable_bytes(e.kept_bytes)) : "",
+      e.root_bytes > 0 ? fmt::format("; {} more on rank 0 to write the result", readable_bytes(e.root_bytes)) : "");
   if (e.free_device_bytes > 0)
     text += fmt::format("device mem   {} of {} free\n", readable_bytes(e.device_bytes),
                         readable_bytes(e.free_device_bytes));
-  text += fmt::format("disk         {} for {}\n", readable_bytes(e.disk_bytes), out);
+  text += fmt::format("disk         {} for {}{}\n", readable_bytes(e.disk_bytes), out,
+                      e.result.empty() ? "" : ", which is removed at the end");
+  if (e.result_bytes > 0)
+    text += fmt::format("             {} of maps, compressed to at most that and usually far less, for {}\n",
+                        readable_bytes(e.result_bytes), e.result);
   return text + time_text(e);
 }
 

@@ -98,15 +98,22 @@ void step_list::result(const std::string& name, maker make) {
   steps_.back().is_last = true;
 }
 
-void step_list::known_result(const std::string& name, std::function<voxherd::known_result()> what) {
+void step_list::known_result(const std::string& name, std::function<voxherd::known_result()> what, known_size size) {
   step s;
+  s.size = size;
   s.name = name;
   s.known = std::move(what);
   s.is_last = true;
   steps_.push_back(std::move(s));
 }
 
-run_estimate step_list::predict_after(const step& estimated, run_estimate found) const {
+run_estimate step_list::predict_after(const step& estimated, run_estimate found, const std::string& out) const {
+  for (const step& each : steps_) found.kept_bytes += each.kept_bytes;
+  if (!estimated.is_last) {
+    found.result = out;
+    found.root_bytes = steps_.back().size.memory_bytes;
+    found.result_bytes = steps_.back().size.file_bytes;
+  }
   for (const step* later = &estimated + 1; later <= &steps_.back(); ++later) {
     if (!later->predict) {
       found.not_estimated.push_back(later->name);
@@ -229,7 +236,7 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
       bool ends_here = estimated.has_value() || (settings.dry_run && step.is_last);
       s.broadcast(ends_here);
       if (ends_here) {
-        if (estimated) print_estimate(steps.predict_after(step, *estimated), settings, how.out);
+        if (estimated) print_estimate(steps.predict_after(step, *estimated, settings.out), settings, how.out);
         return status;
       }
       if (step.after) step.after(how.out, summary);

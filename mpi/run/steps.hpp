@@ -26,8 +26,11 @@ class step_list {
   /// `predict` only reads and writes what the others computed; a dry run names it.
   void describe(const std::string& item, predictor predict = nullptr);
   /// Changes the step added last: later steps use what `receive` made of its batches, on all ranks, instead of its file
-  /// (run_step()).
-  void collect(batch_receiver receive) { steps_.back().receive = std::move(receive); }
+  /// (run_step()). `kept_bytes`: memory that this takes on each rank, unless it is taken before the step starts.
+  void collect(batch_receiver receive, double kept_bytes = 0) {
+    steps_.back().receive = std::move(receive);
+    steps_.back().kept_bytes = kept_bytes;
+  }
 
   using maker = std::function<std::unique_ptr<analysis>()>;
   using reader = std::function<void(const std::string& file, json_values& summary)>;
@@ -40,7 +43,7 @@ class step_list {
 
   /// The last step: a run into OUT, or what rank 0 knows by then.
   void result(const std::string& name, maker make);
-  void known_result(const std::string& name, std::function<voxherd::known_result()> what);
+  void known_result(const std::string& name, std::function<voxherd::known_result()> what, known_size size = {});
 
  private:
   friend exit_status run_steps(const session&, const std::string&, const step_list&, const run_settings&,
@@ -55,13 +58,15 @@ class step_list {
     batch_receiver receive;
     predictor predict;
     std::string item = "voxel";
+    double kept_bytes = 0;
+    known_size size;  ///< of a known result
     bool is_last = false;
 
     bool is_kept() const { return !kept_file.empty(); }
     bool is_intermediate() const { return make && !is_last && !is_kept(); }
   };
   /// An estimate of one step, with what its numbers say about the steps that follow. On rank 0.
-  run_estimate predict_after(const step& estimated, run_estimate found) const;
+  run_estimate predict_after(const step& estimated, run_estimate found, const std::string& out) const;
   /// Throws failure (usage) if two of the command's files, or one of them and a temporary one, have the same name, or
   /// if a temporary one would replace a file of the user.
   void check_file_names(const run_settings& settings) const;

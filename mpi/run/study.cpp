@@ -294,6 +294,10 @@ void study::finish(result_writer& writer, const nlohmann::json& summary) {
   if (const auto bytes = static_cast<double>(data_bytes(layout_)); bytes > large_file_bytes)
     s_.on_root([&] { spdlog::info("waiting for the disk: {}", readable_bytes(bytes)); });
   writer.finish(dump_json(summary));
+  finish_written();
+}
+
+void study::finish_written() {
   check_written(s_, unfinished_path(settings_.out), layout_);
   s_.on_root([&] {
     give_final_name(settings_.out, settings_.overwrite ? existing_file::replaced : existing_file::kept);

@@ -77,6 +77,8 @@ class study {
                            const item_counts* counts = nullptr) const;
   /// Marks the file as complete, and gives it its final name.
   void finish(result_writer& writer, const nlohmann::json& summary);
+  /// The same of an OUT.part that is marked as complete.
+  void finish_written();
   /// Prints the summary, and writes --json.
   void report(nlohmann::json summary) const;
 

@@ -192,9 +192,15 @@ exit_status run_connect_steps(session& s, const connect_inputs& inputs, const ru
     steps.describe("replicate",
                    [&, ranks](const run_estimate& first) { return predict_bootstrap(inputs, d, ranks, first); });
   }
-  steps.known_result("maps", [&] {
-    return known_result{"connect", inputs.grid, inputs.voxels, std::move(found.maps), std::move(found.constants)};
-  });
+  constexpr double bytes_per_voxel = 17, largest_bytes = 4;  // of a pathway; a connectome's maps have 16
+  known_size size = size_of_maps(inputs.grid, inputs.voxels.size(), bytes_per_voxel, largest_bytes);
+  size.memory_bytes += bytes_per_voxel * static_cast<double>(inputs.voxels.size());
+  steps.known_result(
+      "maps",
+      [&] {
+        return known_result{"connect", inputs.grid, inputs.voxels, std::move(found.maps), std::move(found.constants)};
+      },
+      size);
   return run_steps(s, "connect", steps, how, hooks_for(d));
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 #include "core/text.hpp"
@@ -57,11 +58,32 @@ double share(std::uint64_t part, std::uint64_t all) {
   return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
 }
 
-/// 32 bits while they cannot overflow, which more programs can read.
-known_output count_map(const char* name, const std::vector<std::uint64_t>& values, const track_inputs& in,
-                       const char* meaning) {
-  if (in.plan.streamlines() > 0xffffffff) return known_map(name, values, "1", meaning);
-  return known_map(name, std::vector<std::uint32_t>(values.begin(), values.end()), "1", meaning);
+/// Counts of at most `most`, in 32 bits while they cannot overflow, which more programs can read. `count`: of a voxel
+/// in the order of FSL.
+template <class Count>
+known_output count_map(std::string name, std::uint64_t most, std::string meaning,
+                       const std::vector<std::uint64_t>& voxels, Count count) {
+  const auto make = [&voxels, count = std::move(count)]<class T>(T) {
+    std::vector<T> values;
+    values.reserve(voxels.size());
+    for (const std::uint64_t v : voxels) values.push_back(static_cast<T>(count(v)));
+    return values;
+  };
+  if (most > 0xffffffff)
+    return known_map(std::move(name), "1", std::move(meaning), [make] { return make(std::uint64_t{}); });
+  return known_map(std::move(name), "1", std::move(meaning), [make] { return make(std::uint32_t{}); });
+}
+
+/// `value`: of a voxel, as above.
+template <class Value>
+known_output value_map(std::string name, std::string unit, std::string meaning,
+                       const std::vector<std::uint64_t>& voxels, Value value) {
+  return known_map(std::move(name), std::move(unit), std::move(meaning), [&voxels, value = std::move(value)] {
+    std::vector<decltype(value(std::uint64_t{}))> values;
+    values.reserve(voxels.size());
+    for (const std::uint64_t v : voxels) values.push_back(value(v));
+    return values;
+  });
 }
 
 constant number(const char* name, std::uint64_t value, const char* meaning) {
@@ -72,31 +94,33 @@ constant mask_voxels(const track_inputs& in) {
   return number("mask_voxels", in.mask_voxels, "voxels in which streamlines run; maps have their neighbours, too");
 }
 
-/// Column `column` of a table with one row per seed, on the seeds' voxels; 0 elsewhere.
-std::vector<std::uint64_t> values_at_seeds(const std::vector<std::uint64_t>& table, std::size_t column,
-                                           std::size_t columns, const track_inputs& in,
-                                           const std::vector<std::uint64_t>& voxels) {
-  std::vector<std::uint64_t> by_voxel(in.voxels.size()), values;
+/// The number of the seed in each voxel, from 1; 0: none.
+std::vector<std::uint32_t> seeds_in_voxels(const track_inputs& in) {
+  std::vector<std::uint32_t> seed(in.voxels.size());
   for (std::size_t i = 0; i < in.seeds.size(); ++i)
-    if (!in.is_vertex(i)) by_voxel[in.seeds[i].index] = table[i * columns + column];
-  for (const std::uint64_t v : voxels) values.push_back(by_voxel[v]);
-  return values;
+    if (!in.is_vertex(i)) seed[in.seeds[i].index] = static_cast<std::uint32_t>(i) + 1;
+  return seed;
 }
 
 /// A map for each target, as FSL calls them.
 void add_target_maps(const track_sums& sums, const track_inputs& in, const std::vector<std::uint64_t>& voxels,
-                     std::vector<known_output>& maps) {
+                     const std::shared_ptr<const std::vector<std::uint32_t>>& seed, std::vector<known_output>& maps) {
   const std::size_t targets = in.target_names.size();
   for (std::size_t t = 0; t < targets; ++t) {
     const std::string name = "seeds_to_" + in.target_names[t];
-    const auto hits = values_at_seeds(sums.target_hits, t, targets, in, voxels);
-    maps.push_back(count_map(name.c_str(), hits, in, "accepted streamlines of the seed voxel that reach the target"));
+    /// The place of a voxel's number in a table with one row per seed.
+    const auto place = [seed, t, targets](std::uint64_t v) { return ((*seed)[v] - 1) * targets + t; };
+    maps.push_back(
+        count_map(name, in.plan.streamlines(), "accepted streamlines of the seed voxel that reach the target", voxels,
+                  [&sums, seed, place](std::uint64_t v) { return (*seed)[v] == 0 ? 0 : sums.target_hits[place(v)]; }));
     if (!in.lengths) continue;
-    const auto steps = values_at_seeds(sums.target_length, t, targets, in, voxels);
-    std::vector<float> mean;
-    for (std::size_t i = 0; i < hits.size(); ++i)
-      mean.push_back(static_cast<float>(share(steps[i], hits[i]) * in.step_mm));
-    maps.push_back(known_map(name + "_lengths", mean, "mm", "mean length of their paths to its first point"));
+    maps.push_back(value_map(name + "_lengths", "mm", "mean length of their paths to its first point", voxels,
+                             [&sums, &in, seed, place](std::uint64_t v) {
+                               const bool is_seed = (*seed)[v] != 0;
+                               return static_cast<float>(share(is_seed ? sums.target_length[place(v)] : 0,
+                                                               is_seed ? sums.target_hits[place(v)] : 0) *
+                                                         in.step_mm);
+                             }));
   }
 }
 
@@ -122,6 +146,19 @@ void add_seed_constants(const track_sums& sums, const track_inputs& in, std::vec
   all.push_back(std::move(hits));
 }
 
+/// Streamlines from a region that is a surface to another one.
+std::uint64_t count_between_surfaces(const track_sums& sums, const track_inputs& in) {
+  const std::size_t regions = in.labels.size();
+  std::vector<bool> is_surface(regions);
+  for (std::size_t i = 0; i < in.seed_places.size(); ++i)
+    if (in.is_vertex(i)) is_surface[in.seeds[i].region - 1] = true;
+  std::uint64_t all = 0;
+  for (std::size_t from = 0; from < regions; ++from)
+    for (std::size_t to = 0; to < regions; ++to)
+      if (from != to && is_surface[from] && is_surface[to]) all += sums.hits[from * regions + to];
+  return all;
+}
+
 /// The direction whose product with those of the streamlines is largest; its largest component is positive.
 void find_main_direction(const std::uint64_t* sums, float (&main)[3]) {
   double m[6];
@@ -135,14 +172,18 @@ void find_main_direction(const std::uint64_t* sums, float (&main)[3]) {
 
 known_output make_direction_map(const track_sums& sums, const track_inputs& in,
                                 const std::vector<std::uint64_t>& voxels) {
-  std::vector<float> all;
-  for (const std::uint64_t v : voxels) {
-    float main[3] = {};
-    find_main_direction(
-        sums.directions.data() + static_cast<std::size_t>(in.voxels[v].place) * track::direction_products, main);
-    all.insert(all.end(), main, main + 3);
-  }
-  known_output map = known_map("local_direction", all, "1", "main direction of the streamlines that visit the voxel");
+  known_output map = known_map(
+      "local_direction", "1", "main direction of the streamlines that visit the voxel", [&sums, &in, &voxels] {
+        std::vector<float> all;
+        all.reserve(3 * voxels.size());
+        for (const std::uint64_t v : voxels) {
+          float main[3] = {};
+          const auto place = static_cast<std::size_t>(in.voxels[v].place);
+          find_main_direction(sums.directions.data() + place * track::direction_products, main);
+          all.insert(all.end(), main, main + 3);
+        }
+        return all;
+      });
   map.spec.shape = {3};
   return map;
 }
@@ -212,32 +253,42 @@ void log_sums(const track_sums& sums, const track_inputs& in, const device& d) {
   spdlog::info("{} of {} accepted ({:.3g} %); {:.1f} steps on average", accepted, counted(all, "streamline"),
                100 * share(accepted, all), share(sums.walked, all));
   warn_of_few("", accepted, [&] { return describe_met_masks(in.view(), in.include_names, d.threads); });
+  if (!in.labels.empty()) warn_of_separate_surfaces(in, count_between_surfaces(sums, in));
 }
 
 std::vector<known_output> make_track_maps(const track_sums& sums, const track_inputs& in,
                                           const std::vector<std::uint64_t>& voxels) {
-  std::vector<std::uint64_t> density;
-  std::vector<double> length_sum;
-  std::vector<float> mean_length;
-  for (const std::uint64_t v : voxels) {
-    const auto place = static_cast<std::size_t>(in.voxels[v].place);
-    density.push_back(sums.density[place]);
-    if (!in.lengths) continue;
-    length_sum.push_back(static_cast<double>(sums.length[place]) * in.step_mm);
-    mean_length.push_back(static_cast<float>(share(sums.length[place], sums.density[place]) * in.step_mm));
-  }
-  std::vector<known_output> maps = {
-      count_map("density", density, in, density_meaning),
-      count_map("accepted", values_at_seeds(sums.accepted, 0, 1, in, voxels), in, accepted_meaning)};
+  const auto seed = std::make_shared<const std::vector<std::uint32_t>>(seeds_in_voxels(in));
+  const auto place = [&in](std::uint64_t v) { return static_cast<std::size_t>(in.voxels[v].place); };
+  const std::uint64_t all = in.plan.streamlines();
+  std::vector<known_output> maps;
+  maps.push_back(count_map("density", all, density_meaning, voxels,
+                           [&sums, place](std::uint64_t v) { return sums.density[place(v)]; }));
+  maps.push_back(count_map("accepted", all, accepted_meaning, voxels, [&sums, seed](std::uint64_t v) {
+    return (*seed)[v] == 0 ? 0 : sums.accepted[(*seed)[v] - 1];
+  }));
   if (in.lengths) {
+    maps.push_back(value_map(
+        "length_sum", "mm", "density times mean_length: the density with distance correction", voxels,
+        [&sums, &in, place](std::uint64_t v) { return static_cast<double>(sums.length[place(v)]) * in.step_mm; }));
     maps.push_back(
-        known_map("length_sum", length_sum, "mm", "density times mean_length: the density with distance correction"));
-    maps.push_back(known_map("mean_length", mean_length, "mm",
-                             "mean length of their paths from the seed to the first point in the voxel"));
+        value_map("mean_length", "mm", "mean length of their paths from the seed to the first point in the voxel",
+                  voxels, [&sums, &in, place](std::uint64_t v) {
+                    return static_cast<float>(share(sums.length[place(v)], sums.density[place(v)]) * in.step_mm);
+                  }));
   }
   if (in.directions) maps.push_back(make_direction_map(sums, in, voxels));
-  add_target_maps(sums, in, voxels, maps);
+  add_target_maps(sums, in, voxels, seed, maps);
   return maps;
+}
+
+known_size track_size(const track_inputs& in) {
+  const std::size_t targets = in.target_names.size(), count = in.plan.streamlines() > 0xffffffff ? 8 : 4;
+  const std::size_t of_target = count + (in.lengths ? 4 : 0),
+                    bytes = 2 * count + (in.lengths ? 12 : 0) + (in.directions ? 12 : 0) + targets * of_target;
+  known_size size = size_of_maps(in.space.grid, in.place_voxels.size(), static_cast<double>(bytes), 12);
+  size.memory_bytes += static_cast<double>(in.voxels.size() * sizeof(std::uint32_t));  // the seeds in the voxels
+  return size;
 }
 
 std::vector<constant> make_track_constants(const track_sums& sums, const track_inputs& in) {
@@ -320,32 +371,37 @@ void log_sums(const tract_sums& sums, const tract_inputs& in, const device& d) {
 
 std::vector<known_output> make_tract_maps(const tract_sums& sums, const tract_inputs& in,
                                           const std::vector<std::uint64_t>& voxels) {
+  const auto place = [&in](std::uint64_t v) { return static_cast<std::size_t>(in.field.voxels[v].place); };
   std::vector<known_output> maps;
   for (std::size_t t = 0; t < in.names.size(); ++t) {
     const std::string& name = in.names[t];
-    std::vector<std::uint64_t> density;
-    std::vector<float> normalised, mean_length;
-    for (const std::uint64_t v : voxels) {
-      const auto place = static_cast<std::size_t>(in.field.voxels[v].place);
-      const std::uint64_t count = sums.density[t][place];
-      density.push_back(count);
-      normalised.push_back(static_cast<float>(share(count, sums.accepted[t])));
-      if (in.field.lengths)
-        mean_length.push_back(static_cast<float>(share(sums.length[t][place], count) * in.field.step_mm));
-    }
-    const std::string meaning = fmt::format("{}: number of accepted streamlines that visit the voxel", name);
-    if (sums.started[t] > 0xffffffff) {
-      maps.push_back(known_map("density_" + name, density, "1", meaning));
-    } else {
-      maps.push_back(
-          known_map("density_" + name, std::vector<std::uint32_t>(density.begin(), density.end()), "1", meaning));
-    }
-    maps.push_back(known_map("normalised_" + name, normalised, "1", name + ": density divided by its waytotal"));
-    if (in.field.lengths)
-      maps.push_back(known_map("mean_length_" + name, mean_length, "mm",
-                               name + ": mean length of their paths from the seed to the first point in the voxel"));
+    maps.push_back(count_map("density_" + name, sums.started[t],
+                             fmt::format("{}: number of accepted streamlines that visit the voxel", name), voxels,
+                             [&sums, place, t](std::uint64_t v) { return sums.density[t][place(v)]; }));
+    maps.push_back(value_map("normalised_" + name, "1", name + ": density divided by its waytotal", voxels,
+                             [&sums, place, t](std::uint64_t v) {
+                               return static_cast<float>(share(sums.density[t][place(v)], sums.accepted[t]));
+                             }));
+    if (!in.field.lengths) continue;
+    maps.push_back(value_map("mean_length_" + name, "mm",
+                             name + ": mean length of their paths from the seed to the first point in the voxel",
+                             voxels, [&sums, &in, place, t](std::uint64_t v) {
+                               return static_cast<float>(share(sums.length[t][place(v)], sums.density[t][place(v)]) *
+                                                         in.field.step_mm);
+                             }));
   }
   return maps;
+}
+
+double tract_sum_bytes(const tract_inputs& in) {
+  const double sums = (in.field.lengths ? 2 : 1) * sizeof(std::uint64_t);
+  return static_cast<double>(in.names.size() * in.field.place_voxels.size()) * sums;
+}
+
+known_size tracts_size(const tract_inputs& in) {
+  double bytes = 0;
+  for (std::size_t t = 0; t < in.names.size(); ++t) bytes += 8 + (in.field.lengths ? 4 : 0);
+  return size_of_maps(in.field.space.grid, in.field.place_voxels.size(), bytes, 8);
 }
 
 std::vector<constant> make_tract_constants(const tract_sums& sums, const tract_inputs& in) {

@@ -45,10 +45,12 @@ class group_collector {
 
 void log_sums(const track_sums& sums, const track_inputs& in, const device& d);
 
-/// The result: maps over `voxels`, those of all places in the order of the result, and constants.
+/// The result: maps over `voxels`, those of all places in the order of the result, and constants. The maps are computed
+/// when they are written; all arguments outlive them.
 std::vector<known_output> make_track_maps(const track_sums& sums, const track_inputs& in,
                                           const std::vector<std::uint64_t>& voxels);
 std::vector<constant> make_track_constants(const track_sums& sums, const track_inputs& in);
+known_size track_size(const track_inputs& in);
 
 /// Sums over all groups of each tract; on rank 0.
 struct tract_sums {
@@ -74,6 +76,9 @@ void log_sums(const tract_sums& sums, const tract_inputs& in, const device& d);
 std::vector<known_output> make_tract_maps(const tract_sums& sums, const tract_inputs& in,
                                           const std::vector<std::uint64_t>& voxels);
 std::vector<constant> make_tract_constants(const tract_sums& sums, const tract_inputs& in);
+known_size tracts_size(const tract_inputs& in);
+/// Memory of all sums on each rank.
+double tract_sum_bytes(const tract_inputs& in);
 
 /// Outputs with default options, for the help text.
 std::vector<output_spec> track_outputs();

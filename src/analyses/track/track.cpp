@@ -41,16 +41,21 @@ exit_status run_tracts(session& s, const track_request& request, run_settings ho
         for (const tract_run& run : in.runs) all += run.plan.streamlines();
         summary["streamlines"] = all;
       });
-  steps.collect([&](const batch& groups, auto outputs) { collected.add(groups, outputs); });
+  steps.collect([&](const batch& groups, auto outputs) { collected.add(groups, outputs); }, tract_sum_bytes(in));
   steps.describe("group");
-  steps.known_result("maps", [&] {
-    known_result result{"tracts", in.field.space.grid.in_file(), voxels, {}, {}};
-    s.on_root([&] {
-      result.outputs = make_tract_maps(sums, in, in.field.space.grid.turned(voxels));
-      result.constants = make_tract_constants(sums, in);
-    });
-    return result;
-  });
+  std::vector<std::uint64_t> in_fsl_order;  // the maps' voxels
+  steps.known_result(
+      "maps",
+      [&] {
+        known_result result{"tracts", in.field.space.grid.in_file(), voxels, {}, {}};
+        s.on_root([&] {
+          in_fsl_order = in.field.space.grid.turned(voxels);
+          result.outputs = make_tract_maps(sums, in, in_fsl_order);
+          result.constants = make_tract_constants(sums, in);
+        });
+        return result;
+      },
+      tracts_size(in));
   return run_steps(s, "tracts", steps, how, hooks_for(d));
 }
 
@@ -85,21 +90,28 @@ exit_status run_track(session& s, const track_request& request) {
         s.on_root([&] { log_sums(sums, in, d); });
         summary["streamlines"] = in.plan.streamlines();
       });
-  steps.collect([&](const batch& groups, auto outputs) { collected.add(groups, outputs); });
+  constexpr double bits_per_byte = 8;
+  steps.collect([&](const batch& groups, auto outputs) { collected.add(groups, outputs); },
+                in.max_kept > 0 ? static_cast<double>(in.plan.streamlines()) / bits_per_byte : 0);
   steps.describe("group");
   if (in.max_kept > 0) add_streamline_steps(s, request.paths, kept, in, d, steps);
   for (const seed_matrix& m : matrices) add_matrix_steps(s, m, in, d, steps);
   if (!request.matrix3.empty()) add_pair_steps(s, pairs, in, d, steps);
   if (!request.matrix4_rows.empty()) add_pair_steps(s, fibre_pairs, in, d, steps);
   if (!request.target_paths.empty()) add_pair_steps(s, target_pairs, in, d, steps);
-  steps.known_result("maps", [&] {
-    known_result result{"track", in.space.grid.in_file(), voxels, {}, {}};
-    s.on_root([&] {
-      result.outputs = make_track_maps(sums, in, in.space.grid.turned(voxels));
-      result.constants = make_track_constants(sums, in);
-    });
-    return result;
-  });
+  std::vector<std::uint64_t> in_fsl_order;  // the maps' voxels
+  steps.known_result(
+      "maps",
+      [&] {
+        known_result result{"track", in.space.grid.in_file(), voxels, {}, {}};
+        s.on_root([&] {
+          in_fsl_order = in.space.grid.turned(voxels);
+          result.outputs = make_track_maps(sums, in, in_fsl_order);
+          result.constants = make_track_constants(sums, in);
+        });
+        return result;
+      },
+      track_size(in));
   return run_steps(s, "track", steps, how, hooks_for(d));
 }
 

@@ -46,9 +46,10 @@ job_estimate scale_to_job(const slurm_job& job, const run_estimate& found) {
   job_estimate e;
   e.found = found;
   e.seconds = thread_seconds(found) / (nodes * threads);
-  const double bytes_per_rank = found.process_bytes + (gpu ? found.gpu_batch_bytes + cuda_bytes : found.batch_bytes);
-  e.bytes_per_node = ranks * bytes_per_rank + found.node_bytes;
-  e.disk_bytes = found.disk_bytes;
+  const double bytes_per_rank =
+      found.process_bytes + found.kept_bytes + (gpu ? found.gpu_batch_bytes + cuda_bytes : found.batch_bytes);
+  e.bytes_per_node = ranks * bytes_per_rank + found.node_bytes + found.root_bytes;
+  e.disk_bytes = found.disk_bytes + found.result_bytes;
   return e;
 }
 

@@ -29,6 +29,18 @@ TEST(Estimate, ADryRunSaysThatOneGpuIsEnough) {
       << text;
 }
 
+TEST(Estimate, ADryRunCountsWhatTheLastStepNeeds) {
+  run_estimate e = short_run("cpu", 2);
+  e.kept_bytes = 3e9, e.root_bytes = 5e8, e.result_bytes = 7e9, e.result = "out.h5";
+  const std::string text = estimate_text(e, "out.h5.groups");
+  EXPECT_NE(text.find(", 3.0 GB for their sums; 500.0 MB more on rank 0 to write the result\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find(" for out.h5.groups, which is removed at the end\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("7.0 GB of maps, compressed to at most that and usually far less, for out.h5\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Estimate, ADryRunOnOneGpuOrOnCoresHasNoHint) {
   EXPECT_EQ(estimate_text(short_run("cuda", 1), "out.h5").find("hint"), std::string::npos);
   EXPECT_EQ(estimate_text(short_run("cpu", 4), "out.h5").find("hint"), std::string::npos);

@@ -7,7 +7,7 @@ import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE
 from result_files import digest
 from toy_jobs import h5py, voxherd
-from track_test import TrackJobs, constants, maps
+from track_test import SIZE, TrackJobs, constants, maps
 
 
 class TractJobs(TrackJobs):
@@ -85,6 +85,20 @@ class Tracts(TractJobs):
         one = self.make("1.h5", *options)
         for ranks, more in ((2, ()), (3, ("--batch", 1))):
             self.assertEqual(digest(self.make(f"{ranks}.h5", *options, *more, ranks=ranks)), digest(one))
+
+    def test_maps_are_compressed_and_a_dry_run_knows_what_the_last_step_needs(self):
+        options = *self.base(), "--tracts", self.protocols(), "--tract-samples", 100
+        out = self.make("out.h5", *options)
+        with h5py.File(out) as file:
+            for name, dataset in file["maps"].items():
+                self.assertEqual((dataset.compression, dataset.shuffle), ("gzip", True), name)
+                self.assertEqual(dataset.shape, SIZE[::-1])
+        rc, text, output = voxherd("track", "--quiet", "--threads", 1, "--dry-run", "--out", self.path("dry.h5"), *options)
+        self.assertEqual(rc, 0, output)
+        voxels = np.prod(SIZE)
+        self.assertRegex(text, r"host memory .* per rank for batches, .* for their sums; .* more on rank 0 to write the result")
+        self.assertIn(f"{voxels * 2 * 12 / 1e3:.1f} kB of maps, compressed to at most that and usually far less, for {self.path('dry.h5')}", text)
+        self.assertIn("dry.h5.groups, which is removed at the end", text)
 
     def test_a_result_exports_one_density_per_tract(self):
         out = self.make("out.h5", *self.base(), "--tracts", self.protocols(), "--tract-samples", 10)
