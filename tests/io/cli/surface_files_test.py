@@ -73,39 +73,6 @@ class Gifti(Case):
         for name, stored in (("in.surf.gii", content), ("in.surf.gii.gz", gzip.compress(content))):
             self.expect_mesh(self.convert("mesh", self.put(name, stored)), image.darrays[0].data, TRIANGLES, image.darrays[2].data)
 
-    def test_nan_is_no_value_and_infinity_is_refused(self):
-        """Metrics of Workbench have NaN on the medial wall."""
-        given, expected = np.array([np.nan, 1.5, np.nan, 7], np.float32), [0, 1.5, 0, 7]
-        arrays = [array(POINTS, "pointset"), array(TRIANGLES, "triangle"), array(given, "shape")]
-        mesh = self.convert("mesh", self.put("in.surf.gii", gifti.GiftiImage(darrays=arrays).to_xml()))
-        np.testing.assert_array_equal(mesh.darrays[2].data, expected)
-        values = self.convert("values", self.put("in.func.gii", gifti.GiftiImage(darrays=arrays[2:]).to_xml()))
-        np.testing.assert_array_equal(values.darrays[0].data, expected)
-        text = "#!ascii\n4 1\n0 0 0 nan\n1 0 0 1.5\n0 1 0 NaN\n1 1 1 7\n0 1 2 0\n"
-        np.testing.assert_array_equal(self.convert("mesh", self.put("in.asc", text)).darrays[2].data, expected)
-        vtk = ("# vtk DataFile Version 3.0\nname\nASCII\nDATASET POLYDATA\nPOINTS 4 float\n0 0 0 1 0 0 0 1 0 1 1 1\nPOLYGONS 1 4\n3 0 1 2\n"
-               "POINT_DATA 4\nSCALARS v float\nLOOKUP_TABLE default\nnan 1.5 nan 7\n")
-        np.testing.assert_array_equal(self.convert("mesh", self.put("in.vtk", vtk)).darrays[2].data, expected)
-        endless = gifti.GiftiImage(darrays=[array(np.array([0, np.inf], np.float32), "shape")]).to_xml()
-        self.expect_refused(endless, "vertex 1 has the value inf", what="values")
-        self.expect_refused(text.replace("1.5", "inf"), "line 4", "inf", name="in.asc")
-        self.expect_refused(vtk.replace("1.5", "-inf"), "-inf", name="in.vtk")
-
-    def test_points_with_the_wrong_order_of_bytes_are_refused(self):
-        """Their triangles may be right."""
-        for points in (POINTS, np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], np.float32)):
-            self.expect_refused(self.mesh(points.byteswap()), "expected millimetres", "Endian")
-        self.expect_refused(self.mesh(POINTS * np.float32(1e9)), "expected millimetres")
-
-    def test_arrays_that_do_not_fit_in_memory_are_refused_before_they_are_read(self):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
-
-        large = self.mesh().replace(b'Dim0="4"', b'Dim0="200000000"')
-        done = subprocess.run([TOOL, "mesh", self.put("in.gii", large), self.path("out.gii")], capture_output=True, text=True, preexec_fn=limit)
-        self.assertEqual(done.returncode, 65, done.stderr)
-        self.assertIn("200000000 x 3 values would take 2.4 GB of memory, but this process can have only", done.stderr)
-
     def test_columns_in_memory_order_are_turned(self):
         image = gifti.GiftiImage(darrays=[array(POINTS, "pointset", ordering="F"), array(TRIANGLES, "triangle", ordering="F")])
         source = self.put("in.gii", image.to_xml())
@@ -306,6 +273,39 @@ class Refused(Case):
         self.expect_refused(good.replace(b'<!DOCTYPE GIFTI SYSTEM "http://www.nitrc.org/frs/download.php/115/gifti.dtd">', bomb), "entity")
         self.expect_refused(good.replace(b"<MetaData", b"<x>" * 40 + b"</x>" * 40 + b"<MetaData", 1), "nested")
         self.expect_refused(good.replace(b"<MetaData", b"<MetaData><MD><Name>" + b"a" * (2 << 20) + b"</Name></MD></MetaData><MetaData", 1), "1048576")
+
+    def test_nan_is_no_value_and_infinity_is_refused(self):
+        """Metrics of Workbench have NaN on the medial wall."""
+        given, expected = np.array([np.nan, 1.5, np.nan, 7], np.float32), [0, 1.5, 0, 7]
+        arrays = [array(POINTS, "pointset"), array(TRIANGLES, "triangle"), array(given, "shape")]
+        mesh = self.convert("mesh", self.put("in.surf.gii", gifti.GiftiImage(darrays=arrays).to_xml()))
+        np.testing.assert_array_equal(mesh.darrays[2].data, expected)
+        values = self.convert("values", self.put("in.func.gii", gifti.GiftiImage(darrays=arrays[2:]).to_xml()))
+        np.testing.assert_array_equal(values.darrays[0].data, expected)
+        text = "#!ascii\n4 1\n0 0 0 nan\n1 0 0 1.5\n0 1 0 NaN\n1 1 1 7\n0 1 2 0\n"
+        np.testing.assert_array_equal(self.convert("mesh", self.put("in.asc", text)).darrays[2].data, expected)
+        vtk = ("# vtk DataFile Version 3.0\nname\nASCII\nDATASET POLYDATA\nPOINTS 4 float\n0 0 0 1 0 0 0 1 0 1 1 1\nPOLYGONS 1 4\n3 0 1 2\n"
+               "POINT_DATA 4\nSCALARS v float\nLOOKUP_TABLE default\nnan 1.5 nan 7\n")
+        np.testing.assert_array_equal(self.convert("mesh", self.put("in.vtk", vtk)).darrays[2].data, expected)
+        endless = gifti.GiftiImage(darrays=[array(np.array([0, np.inf], np.float32), "shape")]).to_xml()
+        self.expect_refused(endless, "vertex 1 has the value inf", what="values")
+        self.expect_refused(text.replace("1.5", "inf"), "line 4", "inf", name="in.asc")
+        self.expect_refused(vtk.replace("1.5", "-inf"), "-inf", name="in.vtk")
+
+    def test_points_with_the_wrong_order_of_bytes_are_refused(self):
+        """Their triangles may be right."""
+        for points in (POINTS, np.array([[0, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]], np.float32)):
+            self.expect_refused(self.mesh(points.byteswap()), "expected millimetres", "Endian")
+        self.expect_refused(self.mesh(POINTS * np.float32(1e9)), "expected millimetres")
+
+    def test_arrays_that_do_not_fit_in_memory_are_refused_before_they_are_read(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+        large = self.mesh().replace(b'Dim0="4"', b'Dim0="200000000"')
+        done = subprocess.run([TOOL, "mesh", self.put("in.gii", large), self.path("out.gii")], capture_output=True, text=True, preexec_fn=limit)
+        self.assertEqual(done.returncode, 65, done.stderr)
+        self.assertIn("200000000 x 3 values would take 2.4 GB of memory, but this process can have only", done.stderr)
 
     def test_meshes_that_are_none(self):
         self.expect_refused(self.mesh(np.array([[0, 0, 0], [1, np.nan, 0], [0, 1, 0], [1, 1, 1]], np.float32)), "vertex 1", "nan")

@@ -28,7 +28,7 @@ class KnownFile : public ::testing::Test {
  protected:
   /// Every `apart`-th voxel of a grid has a value.
   void write(std::uint64_t apart, std::uint64_t items_per_batch) {
-    layout_.version = version;
+    layout_.version = "0.2.0";
     layout_.analysis = "toy";
     layout_.grid.size = {50, 40, 30};
     for (std::uint64_t v = 3; v < layout_.grid.voxel_count(); v += apart) voxels_.push_back(v);
