@@ -93,11 +93,24 @@ void check_options(const bids_request& request, const std::vector<bids_series>& 
   }
 }
 
+/// Whether an analysis of the series itself reads the directions in the frame that was found for it.
+bool uses_found_frame(const bids_request& request, const std::vector<bids_step>& steps) {
+  const auto names_a_frame = [](const std::string& word) {
+    return word == "--bvecs-frame" || word.starts_with("--bvecs-frame=");
+  };
+  return std::any_of(steps.begin(), steps.end(), [&](const bids_step& step) {
+    const std::vector<std::string> words = user_words(request, step.analysis);
+    return *find_views(step.analysis).bids.run.needs == 0 && std::none_of(words.begin(), words.end(), names_a_frame);
+  });
+}
+
 exit_status run_series(session& s, const bids_request& request, const bids_series& series,
                        const std::vector<std::string>& more, subject_log log) {
   std::string analyses;
-  if (!series.frame_reason.empty()) s.on_root([&] { spdlog::info("{}: {}", series.name, series.frame_reason); });
-  for (const bids_step& step : plan_steps(request, series)) {
+  const std::vector<bids_step> steps = plan_steps(request, series);
+  if (!series.frame_reason.empty() && uses_found_frame(request, steps))
+    s.on_root([&] { spdlog::info("{}: {}", series.name, series.frame_reason); });
+  for (const bids_step& step : steps) {
     // What a complete result warned of is in its report.
     const bool was_complete = fs::exists(step.run.out);
     const exit_status status = run_subject(s, step.run, more, was_complete ? subject_log::errors : log);

@@ -78,6 +78,7 @@ class Frames(Layouts):
     def test_options_of_the_user_choose_another_frame(self):
         log, _ = self.make("chosen", "QSIPrep", "fsl").result("chosen", "--tensor-options", "--bvecs-frame fsl")
         self.assertEqual(commands(log)[NAME]["--bvecs-frame"], "fsl")
+        self.assertNotIn("has directions along", log)
 
     def test_files_that_agree_in_no_frame_fail_their_series_by_name(self):
         self.make("contradiction", "QSIPrep", "image", "swapped")
