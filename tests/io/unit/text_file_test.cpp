@@ -39,9 +39,9 @@ std::string message_for(const std::string& path) {
 
 TEST(TextFile, HasNeitherAByteOrderMarkNorCarriageReturns) {
   const scratch_folder folder;
-  for (const std::string& bytes :
+  for (const std::string& text :
        {std::string("a b\n\nc\n"), mark + "a b\n\nc\n", std::string("a b\r\n\r\nc\r\n"), mark + "a b\r\rc\r"}) {
-    write_file(folder / "text", bytes);
+    write_file(folder / "text", text);
     EXPECT_EQ(read_text_file(folder / "text"), "a b\n\nc\n");
     EXPECT_EQ(read_text_lines(folder / "text", "a table"), (words{"a b", "", "c"}));
   }
@@ -52,9 +52,9 @@ TEST(TextFile, HasNeitherAByteOrderMarkNorCarriageReturns) {
 TEST(TextFile, InUtf16IsRefusedWithWhatToDo) {
   const scratch_folder folder;
   const std::string path = folder / "text";
-  for (const std::string& bytes :
+  for (const std::string& text :
        {"\xff\xfe" + utf16("1 A\n"), "\xfe\xff" + std::string{0, 49, 0, 32}, utf16("1 A\n")}) {
-    write_file(path, bytes);
+    write_file(path, text);
     EXPECT_EQ(message_for(path), path +
                                      ": is a text in UTF-16, expected a table in UTF-8; save it again with the "
                                      "encoding UTF-8 (in Excel: CSV UTF-8)");

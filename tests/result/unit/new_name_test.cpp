@@ -66,7 +66,7 @@ std::string name_method(const ::testing::TestParamInfo<new_name::ParamType>& inf
 
 INSTANTIATE_TEST_SUITE_P(methods, new_name,
                          ::testing::Values(&rename_to_new_name, &rename_without_replacing, &link_then_unlink,
-                                         &check_then_rename),
+                                           &check_then_rename),
                          name_method);
 
 TEST_F(named_files, ALinkMadeByALostRequestIsTaken) {

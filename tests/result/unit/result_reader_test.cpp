@@ -2,22 +2,20 @@
 #include "mpi/result/result_reader.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "core/failure.hpp"
 #include "core/plan.hpp"
 #include "core/step_outputs.hpp"
 #include "mpi/result/result_layout.hpp"
 #include "mpi/result/result_writer.hpp"
+#include "tests/support/scratch_folder.hpp"
 
-using namespace voxherd;
-
+namespace voxherd {
 namespace {
 
-class ResultReader : public testing::Test {
+class ResultReader : public ::testing::Test {
  protected:
   ResultReader() {
     layout_.version = "1.0.0";
@@ -31,7 +29,6 @@ class ResultReader : public testing::Test {
     layout_.configuration = nlohmann::json::object();
     layout_.provenance = nlohmann::json::object();
   }
-  ~ResultReader() override { std::filesystem::remove(path_); }
 
   void add(const std::string& name, std::vector<double> values) {
     const std::uint64_t count = values.size();
@@ -55,10 +52,9 @@ class ResultReader : public testing::Test {
 
   std::vector<std::uint64_t> voxels_{0, 4, 5};
   result_layout layout_;
-  std::string path_ = testing::TempDir() + "voxherd_reader_" + std::to_string(getpid()) + ".h5";
+  voxherd::testing::scratch_folder folder_;
+  std::string path_ = folder_ / "result.h5";
 };
-
-}  // namespace
 
 TEST_F(ResultReader, GivesConstantsAsIndicesBelowTheirLimit) {
   add("good", {0, 2, 1});
@@ -118,3 +114,6 @@ TEST_F(ResultReader, IsNotGivenNamesThatArePaths) {
     EXPECT_EQ(make().outputs()[0].name, name);
   }
 }
+
+}  // namespace
+}  // namespace voxherd

@@ -32,7 +32,7 @@ class TemporaryFile : public ::testing::Test {
   static void write(temporary_file& file, const std::string& text) {
     ASSERT_EQ(::write(file.descriptor(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
-  testing::scratch_folder folder_;
+  voxherd::testing::scratch_folder folder_;
 };
 
 TEST_F(TemporaryFile, HasItsNameWhenItIsRenamedAndLeavesNothingOtherwise) {

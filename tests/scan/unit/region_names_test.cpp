@@ -12,13 +12,13 @@ using name_list = std::vector<std::string>;
 
 class RegionNames : public ::testing::Test {
  protected:
-  name_list read(const std::string& text, const std::vector<std::int32_t>& labels) {
+  name_list read(const std::string& text, const std::vector<std::int32_t>& known) {
     testing::write_file(folder_ / "names", text);
-    return read_region_names(folder_ / "names", labels);
+    return read_region_names(folder_ / "names", known);
   }
-  std::string refusal(const std::string& text, const std::vector<std::int32_t>& labels) {
+  std::string refusal(const std::string& text, const std::vector<std::int32_t>& known) {
     try {
-      (void)read(text, labels);
+      (void)read(text, known);
     } catch (const failure& f) {
       EXPECT_EQ(f.status, exit_status::bad_data);
       return f.what();
