@@ -189,9 +189,14 @@ handle open_dataset(hid_t parent, const std::string& name) {
 
 namespace {
 
+/// Another program may have stored the values in another order of bytes, which HDF5 converts.
 void check_type(hid_t dataset, const std::string& name, hid_t type) {
-  const handle own(H5Dget_type(dataset), H5Tclose, "HDF5 type of " + name);
-  if (H5Tequal(own, type) <= 0) refuse(name + " has values of another type than the file's own description");
+  const auto in_own_order = [&](hid_t stored) {
+    return handle(H5Tget_native_type(stored, H5T_DIR_ASCEND), H5Tclose, "HDF5 type of " + name);
+  };
+  const handle stored(H5Dget_type(dataset), H5Tclose, "HDF5 type of " + name);
+  if (H5Tequal(in_own_order(stored), in_own_order(type)) <= 0)
+    refuse(name + " has values of another type than the file's own description");
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ exit_status write_known(const session& s, const known_result& known, const run_s
   }
   const nlohmann::json summary = file.summarise(account, device, 0);
   s.on_root([&] {
-    std::filesystem::rename(part + ".new", part);
+    rename_created(part);
     created.reset();
     mark_complete(part, dump_json(summary));
   });

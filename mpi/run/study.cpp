@@ -170,8 +170,10 @@ result_writer new_file::create(const result_layout& layout) const {
   return result_writer::create(s_, temporary_, layout);
 }
 
+void rename_created(const std::string& part) { std::filesystem::rename(part + ".new", part); }
+
 void new_file::rename(result_writer& writer) {
-  s_.on_root([&] { std::filesystem::rename(temporary_, part_); });
+  s_.on_root([&] { rename_created(part_); });
   writer.renamed_to(part_);
   renamed_ = true;
 }

@@ -54,6 +54,9 @@ class new_file {
   bool renamed_ = false;
 };
 
+/// Renames OUT.part.new, which is created completely, to OUT.part.
+void rename_created(const std::string& part);
+
 /// One result file, from the decision to start or resume to its final name. Shared by runs that compute and runs that
 /// write known arrays. All functions are collective.
 class study {

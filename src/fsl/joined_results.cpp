@@ -71,25 +71,11 @@ class joined_parts final : public analysis {
 
 }  // namespace
 
-namespace {
-
-/// Rows of one can be stored as rows of the other.
-bool same_outputs(const std::vector<output_spec>& a, const std::vector<output_spec>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const output_spec& x, const output_spec& y) {
-    return x.name == y.name && x.type == y.type && x.shape == y.shape && x.layout == y.layout;
-  });
-}
-
-}  // namespace
-
 joined_rows::joined_rows(const std::vector<std::string>& paths, std::uint64_t voxels_apart) {
   std::uint64_t begin = 0;
   for (const std::string& path : paths) {
     const auto& result = *parts_.emplace_back(std::make_unique<result_reader>(path));
     require_complete(result);
-    if (!same_outputs(result.outputs(), first().outputs()))
-      refuse_data(fmt::format("{}: has other outputs than {}; were both made by the same command and version?",
-                              printable(path), printable(first().path())));
     for (const std::uint64_t voxel : result.image_voxels()) voxels_.push_back(begin + voxel);
     begin += voxels_apart;
   }
@@ -139,6 +125,17 @@ std::optional<std::string> find_other_fit(const result_reader& result, const res
   return find_difference(result, own);
 }
 
+namespace {
+
+/// Rows of one can be stored as rows of the other.
+bool same_outputs(const std::vector<output_spec>& a, const std::vector<output_spec>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const output_spec& x, const output_spec& y) {
+    return x.name == y.name && x.type == y.type && x.shape == y.shape && x.layout == y.layout;
+  });
+}
+
+}  // namespace
+
 void check_fits(const joined_rows& joined, const result_layout& wanted, const std::vector<const char*>& own_inputs) {
   for (const auto& part : joined.parts()) {
     result_layout of_part = wanted;
@@ -151,6 +148,9 @@ void check_fits(const joined_rows& joined, const result_layout& wanted, const st
                     fmt::format("{}: was estimated with other options or inputs ({}); estimate it again, or give its "
                                 "options and inputs",
                                 printable(part->path()), *difference));
+    if (!same_outputs(part->outputs(), joined.first().outputs()))
+      refuse_data(fmt::format("{}: has other outputs than {}; were both made by the same command and version?",
+                              printable(part->path()), printable(joined.first().path())));
   }
 }
 

@@ -22,6 +22,14 @@ OF_THE_RUN = set("out overwrite resume json trace backend threads share-gpu part
                  "verbose config no-difference subject fsldir voxels part parts logdir dir forcedir basename in-place".split())
 OWN = "--backend cpu --threads 1 --quiet"
 
+
+def make_two_shells(inputs):
+    """A series with two shells, and masks under FSL's names."""
+    inputs.voxherd("phantom dwi --size 4x4x2 --directions 12 --bvalues 1000,2000 --threads 1 --out shells")
+    shutil.rmtree(inputs.path("shells/truth"))
+    shutil.copy(inputs.path("shells/nodif_brain_mask.nii.gz"), inputs.path("shells/mask.nii.gz"))
+
+
 ANALYSES = [
     f"tensor {SCAN}", f"tensor {SCAN} --fit iwls --iterations 3 --shells 0,1000", f"tensor --dwi scan/data.nii --bvals scan/bvals --bvecs scan/bvecs",
     f"ballstick {SCAN} {CHAIN} --random-seed 100000001", f"ballstick {SCAN} {CHAIN} --fibre-odds 5".replace("--fibres 1", "--fibres 2"), f"ballstick {SCAN} {CHAIN} --noise rician --f0",
@@ -233,19 +241,10 @@ class ChangedCommand:
         key = (self.name, case.base)
         if key not in complete:
             folder = os.path.join(case.setup.folder, f"complete{len(complete)}")
-            shutil.copytree(self.good(case), folder, symlinks=True)
+            shutil.copytree(case.inputs.folder, folder, symlinks=True)
             self.make(case, folder, case.base.split(" "))
             complete[key] = folder
         return complete[key]
-
-    def good(self, case):
-        """The folder of inputs: those of other kinds, a series with two shells, and masks under FSL's names."""
-        good = case.inputs.folder
-        if not os.path.isdir(f"{good}/shells"):
-            case.call(*"phantom dwi --size 4x4x2 --directions 12 --bvalues 1000,2000 --threads 1 --out shells".split(), cwd=good)
-            shutil.rmtree(f"{good}/shells/truth")
-            shutil.copy(f"{good}/shells/nodif_brain_mask.nii.gz", f"{good}/shells/mask.nii.gz")
-        return good
 
     def expect(self, case, folder, line):
         done = case.call(*line, cwd=folder)
@@ -258,7 +257,7 @@ class ChangedCommand:
     def fresh(self, case, name="fresh"):
         """The changed command in a folder without a result: the folder, and how it ended."""
         folder = f"{case.folder}_{name}"
-        shutil.copytree(self.good(case), folder, symlinks=True)
+        shutil.copytree(case.inputs.folder, folder, symlinks=True)
         for _, *values in case.words:
             for path in [path for word in values for path in case.files_of(word)]:
                 if os.path.exists(os.path.join(folder, path)):

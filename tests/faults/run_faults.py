@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import helper_folders  # noqa: F401, adds the folders of the other modules
 
 from cases import HARMLESS, VERDICTS
+from changed_commands import make_two_shells
 from commands import Inputs
 from kinds import kinds
 from mesh_inputs import make_meshes
@@ -61,6 +62,7 @@ class Setup:
         inputs = Inputs(self.program, self.folder)
         make_meshes(inputs)
         make_results(inputs)
+        make_two_shells(inputs)
         return inputs
 
     def viewer(self):

@@ -205,8 +205,10 @@ class RequestCase(Judged):
             self.complain("hung", f"the owner gets {alive[:100]!r} after {self.shown}")
         if viewer.megabytes() > MAX_MB:
             self.complain("status", f"the viewer has {viewer.megabytes()} MB after {self.shown}")
-        if snapshot(viewer.folder) != viewer.before:
-            self.complain("lost", f"files were changed by {self.shown}")
+        now = snapshot(viewer.folder)
+        if now != viewer.before:
+            changed = sorted(name for name in now.keys() | viewer.before.keys() if now.get(name) != viewer.before.get(name))
+            self.complain("lost", f"{changed} were changed by {self.shown}")
         return None
 
 

@@ -120,9 +120,9 @@ class KilledRuns(KillAndResume, ConnectJobs):
     @stores_from_the_start()
     def test_sigterm_in_each_step_ends_with_status_75_and_is_resumed(self):
         out = self.path("stopped.h5")
-        # Batches small enough that many are left when the signal arrives.
-        for name, batch in ((out + ".arrivals", "1"), (out + ".fibres", "1"), (out, "1")):
-            job = self.begin(2, out, *self.options(out), "--batch", batch)
+        # Batches small enough that many are left when the signal arrives. The last step has none: rank 0 writes its maps.
+        for name in (out + ".arrivals", out + ".fibres"):
+            job = self.begin(2, out, *self.options(out), "--batch", "1")
             wait_for_batches(name, 2)
             os.kill(rank_processes(job, PROGRAM)[1], signal.SIGTERM)
             output = job.communicate(timeout=120)[1]

@@ -194,7 +194,8 @@ class FileNames(Hostile):
         names = set(os.listdir(self.path("maps")))
         for name in FILES[:-1]:
             if name != "#SBATCH --wrap=x":
-                self.assertIn(f"seeds_to_{name}.nii.gz", names)
+                shown = "".join(f"\\x{ord(c):02x}" if c < " " else c for c in name)
+                self.assertIn(f"seeds_to_{shown}.nii.gz", names)
         self.assertIn("seeds_to_r\ufffdgion.nii.gz", names)
         self.call("report", "t.h5", "--out", "t.html")
         text_of_page(self.read("t.html"))

@@ -9,7 +9,7 @@ import unittest
 
 from program import VOXHERD, files_below, run
 
-CALL = ["--runMCMC", "-b", "300", "-j", "100", "-s", "2", "--backend", "cpu", "--threads", "1", "--batch", "8"]
+CALL = ["--runMCMC", "-b", "3000", "-j", "100", "-s", "2", "--backend", "cpu", "--threads", "1", "--batch", "8"]
 
 
 class Cudimot(unittest.TestCase):
@@ -43,8 +43,7 @@ class Cudimot(unittest.TestCase):
         job = subprocess.Popen([VOXHERD, "cudimot", subject, *call], stderr=subprocess.DEVNULL)
         while not os.path.exists(part):
             self.assertIsNone(job.poll(), "the job ended before it could be killed")
-            time.sleep(0.005)
-        time.sleep(0.1)
+            time.sleep(0.001)
         job.send_signal(signal.SIGKILL)
         job.wait()
         self.assertTrue(os.path.exists(part))

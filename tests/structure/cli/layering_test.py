@@ -26,7 +26,7 @@ LAYERS = (("src/app",), ("src/batch",), ("src/report", "src/view", "src/fsl", "s
 
 
 # The configuration, and what the system says about this process.
-FILES_OF_CORE = ("core/command_line.cpp", "core/control_groups.cpp", "core/own_program.cpp")
+FILES_OF_CORE = ("core/command_line.cpp", "core/control_groups.cpp", "core/main_memory.cpp", "core/own_program.cpp")
 
 
 def files_below(*folders, ends):
@@ -137,7 +137,7 @@ class Includes(unittest.TestCase):
         self.expect_none(["kernels"], r"<(mpi|hdf5|H5|zlib|boost/|spdlog/|nlohmann/|fstream|filesystem)")
         self.expect_none(["core"], r"<(mpi|hdf5|H5|zlib|spdlog/|cuda)")
         with_files = {path for path, what in includes_of("core") if re.match("<(fstream|filesystem|fcntl)", what)}
-        own = {"core/command_line.cpp", "core/control_groups.cpp", "core/own_program.hpp"}
+        own = {"core/command_line.cpp", "core/control_groups.cpp", "core/main_memory.cpp", "core/own_program.hpp"}
         self.assertEqual(with_files, {*own, "core/failure.cpp"})  # the latter words their exceptions
 
     def test_only_cuda_files_include_cuda_headers(self):

@@ -362,7 +362,7 @@ class Refused(CiftiJobs):
                 message = self.export(file, name, *options, expect=status)
                 self.assertIn(words, message)
                 self.assertFalse(os.path.exists(self.path(name)))
-        self.assertIn("/matrix/number", self.export(self.track, "out.dconn.nii", expect=BAD_DATA))
+        self.assertIn("--matrix1 to --matrix4", self.export(self.track, "out.dconn.nii", expect=BAD_DATA))
         rc, _, output = voxherd("export", file, "--to", "dot", self.path("dot"), "--log")
         self.assertEqual(rc, USAGE)
         self.assertIn("--log has no meaning with --to dot", output)

@@ -428,7 +428,7 @@ class ResultsOfBallstick(TrackJobs):
                                   env=dict(os.environ, LD_PRELOAD=FILE_FAULTS, VOXHERD_FAULT_FILE=fibres, VOXHERD_FAULT_CALLS="read",
                                            VOXHERD_FAULT_AFTER="90", VOXHERD_FAULT_ERRNO="5"))
             self.assertEqual(done.returncode, DISK, done.stderr)
-            self.assertRegex(done.stderr, r"fibres\.h5: reading \d+ bytes at byte \d+ failed: Input/output error")
+            self.assertRegex(done.stderr, r"reading .*fibres\.h5: Input/output error")
             self.assertFalse(os.path.exists(self.path("out.h5")))
 
 
@@ -507,7 +507,7 @@ class Errors(TrackJobs):
         while job.poll() is None:  # the first one may come before the estimate
             job.terminate()
             time.sleep(.2)
-        self.assertEqual(job.returncode, -signal.SIGTERM)
+        self.assertEqual(job.returncode, 75)
         job.communicate()
 
     def test_seeds_outside_the_samples_are_rejected_or_ignored(self):
