@@ -77,8 +77,8 @@ bool read_unfinished(subject_status& s, const std::string& out) {
       const std::string step = step_name(part, out);
       if (!step.empty()) s.detail = fmt::format("in step {}", step);
       return true;
-    } catch (const failure& f) {
-      s.detail = f.what();  // not a result, e.g. the .part of a table
+    } catch (const std::exception&) {
+      s.detail = current_failure().what();  // not a result, e.g. the .part of a table
     }
   }
   return false;
@@ -264,7 +264,8 @@ subject_status find_state(const cohort_subject& subject, const std::vector<std::
   if (fs::exists(s.out, ignored)) {
     try {
       read_complete(s, subject, more);
-    } catch (const failure& f) {
+    } catch (const std::exception&) {
+      const failure f = current_failure();
       s.state = subject_state::failed;
       s.exit_status = static_cast<int>(f.status);
       s.detail = f.what();

@@ -244,6 +244,14 @@ class OtherResults(Folder):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("subject a is not tried again", done.stderr)
 
+    def test_a_result_with_texts_of_another_form_fails_only_its_own_subject(self):
+        with changed_tables(self.path("x.h5")) as file:
+            file.attrs["provenance"] = np.bytes_(json.dumps({**json.loads(file.attrs["provenance"]), "command_line": 7}))
+        shutil.rmtree(self.path("one"))  # the stored command is compared where the inputs no longer exist
+        state, status, _, detail = self.state(f"tensor {series('one')} --fit ols")
+        self.assertEqual((state, status), ("failed", 65), detail)
+        self.assertIn("x.h5: its JSON has another form than expected", detail)
+
     def test_the_same_command_from_moved_inputs_and_on_other_ranks_is_complete(self):
         for command in (f"tensor {series('one')} --fit ols --threads 3 --batch 9", f"tensor {series('moved')} --fit=ols",
                         f"tensor {series(self.path('one'))} --fit ols --quiet"):
