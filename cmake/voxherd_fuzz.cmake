@@ -19,7 +19,7 @@ function(voxherd_fuzzers)
   add_library(voxherd_fuzzed STATIC EXCLUDE_FROM_ALL ${sources})
   target_include_directories(voxherd_fuzzed PUBLIC ${PROJECT_SOURCE_DIR})
   target_include_directories(voxherd_fuzzed SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
-  target_compile_definitions(voxherd_fuzzed PRIVATE VOXHERD_VERSION="${PROJECT_VERSION}")
+  target_compile_definitions(voxherd_fuzzed PRIVATE VOXHERD_VERSION="${PROJECT_VERSION}" VOXHERD_CODE_URL="")
   target_compile_options(voxherd_fuzzed PUBLIC -fsanitize=${without_main} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_libraries(voxherd_fuzzed PUBLIC voxherd_flags nlohmann_json::nlohmann_json Boost::program_options fmt::fmt spdlog::spdlog
     gzip_library EXPAT::EXPAT Threads::Threads parallel_hdf5 MPI::MPI_C)
