@@ -117,6 +117,9 @@ void read_contents(const nlohmann::json& contents, result_layout& layout) {
 
 namespace {
 
+/// Exports give files of this name the ending .nii.gz, and file systems have names of up to 255 bytes.
+constexpr std::size_t max_name_bytes = 255 - 7;
+
 void check_name(const std::string& name, const char* of) {
   const bool has_separator = std::any_of(
       name.begin(), name.end(), [](char c) { return c == '/' || static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
@@ -124,6 +127,9 @@ void check_name(const std::string& name, const char* of) {
     throw failure(exit_status::bad_data,
                   fmt::format("`{}` is the name of {}, expected a name without slashes and control characters",
                               one_line(name), of));
+  if (name.size() > max_name_bytes)
+    throw failure(exit_status::bad_data, fmt::format("`{}...` is the name of {}, expected a name of at most {} bytes",
+                                                     one_line(name.substr(0, 40)), of, max_name_bytes));
 }
 
 }  // namespace

@@ -109,6 +109,8 @@ TEST_F(ResultReader, IsNotGivenNamesThatArePaths) {
   }
   layout_.outputs[0].name = layout_.outputs[1].name;
   EXPECT_NE(refusal([&] { make(); }).find("is listed twice"), std::string::npos);
+  layout_.outputs[0].name = std::string(249, 'x');
+  EXPECT_NE(refusal([&] { make(); }).find("expected a name of at most 248 bytes"), std::string::npos);
   for (const char* name : {"seeds_to_b c", "a\\b", "déjà", "100%", "-a", "a,b", "..."}) {
     layout_.outputs[0].name = name;
     EXPECT_EQ(make().outputs()[0].name, name);
