@@ -35,7 +35,7 @@ ANALYSES = [
     f"ballstick {SCAN} {CHAIN} --random-seed 100000001", f"ballstick {SCAN} {CHAIN} --fibre-odds 5".replace("--fibres 1", "--fibres 2"), f"ballstick {SCAN} {CHAIN} --noise rician --f0",
     f"noddi {SHELLS}", f"noddi {SHELLS} --model bingham --samples 2 --burn-in 5 --sample-every 2",
     f"connect {SCAN} --from ends.nii.gz --from-labels 7 --to ends.nii.gz --to-labels 8 --order 1",
-    f"connect {SCAN} --from-point=0,0,0 --to ends.nii.gz --to-labels 8 --order 1 --paths paths.h5",
+    f"connect {SCAN} --from-point=0,0,0 --to ends.nii.gz --to-labels 8 --order 1 --paths kept_paths.h5",
     f"connect {SCAN} --connectome ends.nii.gz --labels 7,8,9 --region-names names.txt --order 1", f"connect {SCAN} --connectome ends.nii.gz --within-fa 0.2",
     f"connect {SCAN} --connectome seed1.nii.gz seed2.nii.gz --gain --bootstrap 2 --random-seed 100000001 --order 1",
     "connect --tensor tensor.h5 --connectome ends.nii.gz --within mask.nii.gz --order 1",
@@ -43,7 +43,7 @@ ANALYSES = [
     f"geodesic {SCAN} --connectome ends.nii.gz --seed-image ends.nii.gz --exclude stop.nii --include mask.nii.gz --directions 64 --within-fa 0.1",
     f"track --samples fibres.h5 --seed-image ends.nii.gz --include seed1.nii.gz mask.nii.gz --exclude stop.nii {TRACK}",
     f"track --samples m.bedpostX --seed-image list.txt --stop stop.nii --matrix1 m1.h5 {TRACK}",
-    f"track --samples m.bedpostX/merged --connectome ends.nii.gz --region-names names.txt --paths paths.h5 --max-paths 20 {TRACK} --random-seed 100000001",
+    f"track --samples m.bedpostX/merged --connectome ends.nii.gz --region-names names.txt --paths kept_paths.h5 --max-paths 20 {TRACK} --random-seed 100000001",
     f"track --samples fibres.h5 --seed-image seed1.nii.gz seed2.nii.gz --targets mask.nii.gz --transform flirt.mat --seedref mask.nii.gz --matrix3 m3.h5 "
     f"--target3 ends.nii.gz {TRACK}",
     "track --samples fibres.h5 --tracts tracts --tract-list tracts.txt --tract-samples 1 --max-steps 20",
@@ -212,7 +212,7 @@ class ChangedCase(Judged):
     def files_of(self, word):
         for name in (word, word + ".nii", word + ".nii.gz"):
             at = os.path.join(self.folder, name)
-            if os.path.isfile(at) and name not in ("dti_voxherd.h5", "m1.h5", "m3.h5", "paths.h5"):
+            if os.path.isfile(at) and name not in ("dti_voxherd.h5", "m1.h5", "m3.h5", "kept_paths.h5"):
                 return ["seed1.nii.gz", "seed2.nii.gz"] if name == "list.txt" else [name]
         if word in ("scan", "shells"):
             return [f"{word}/{name}" for name in ("data.nii", "bvals", "bvecs", "nodif_brain_mask.nii.gz")]
@@ -268,7 +268,7 @@ class ChangedCommand:
         return case.call(*line_of(case.words), *OWN.split(), "--out", "o.h5", cwd=folder)
 
     def results(self, case):
-        return ["o.h5"] + [name for name in ("paths.h5", "m1.h5", "m3.h5", "new.h5") if any(name in words for words in case.words)]
+        return ["o.h5"] + [name for name in ("kept_paths.h5", "m1.h5", "m3.h5", "new.h5") if any(name in words for words in case.words)]
 
     def difference(self, case):
         folder, done = self.fresh(case)
