@@ -13,6 +13,7 @@ from processes import Job
 from result_inputs import HostileResult
 from studies import change_image, h5py
 from viewer_requests import ViewRequest
+from write_cases import WriteError
 
 COMPLETE, USAGE, BAD_DATA, DEVICE, DISK, INTERRUPTED = 0, 2, 65, 71, 74, 75
 
@@ -211,7 +212,7 @@ class DeviceMemory(Fault):
 def kinds(are_inputs):
     """Bad inputs, or faults of runs, in the order in which they take turns."""
     if are_inputs:
-        return [*input_kinds(), Names(), ViewRequest(), *changed_kinds(), *([HostileResult()] if h5py else [])]
+        return [*input_kinds(), Names(), ViewRequest(), *changed_kinds(), WriteError(), *([HostileResult()] if h5py else [])]
     kill, term = signal.SIGKILL, signal.SIGTERM
     return [Signal("kill-rank", kill, "rank"), FileError("write", [errno.ENOSPC, errno.EDQUOT, errno.EIO]), Damage(),
             Signal("terminate-rank", term, "rank"), Pause(), FullDisk(), SecondJob(), Signal("kill-launcher", kill, "launcher"),

@@ -52,6 +52,7 @@ class Setup:
     def __init__(self, options, analyses, folder):
         self.program, self.tools, self.analyses, self.folder = os.path.abspath(options.program), options.tools, analyses, folder
         self.running = None
+        self.written = {}  # files of undisturbed exports, by the words of their commands
 
     @functools.cached_property
     def studies(self):
