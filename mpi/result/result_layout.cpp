@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/failure.hpp"
+#include "core/json_text.hpp"
 #include "core/text.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/result_vtk.hpp"
@@ -100,13 +101,31 @@ nlohmann::json describe_contents(const result_layout& layout) {
   return {{"outputs", outputs}, {"inputs", inputs}};
 }
 
+namespace {
+
+/// The library would convert other numbers, and those beyond 2^64 to any.
+std::vector<std::uint64_t> read_shape(const nlohmann::json& shape) {
+  std::vector<std::uint64_t> extents;
+  for (const nlohmann::json& extent : shape) {
+    if (!extent.is_number_unsigned())
+      throw failure(exit_status::bad_data, fmt::format("attribute `contents`: a shape has the extent {}, expected a "
+                                                       "whole number",
+                                                       dump_json(extent)));
+    extents.push_back(extent.get<std::uint64_t>());
+  }
+  return extents;
+}
+
+}  // namespace
+
 void read_contents(const nlohmann::json& contents, result_layout& layout) {
   for (const auto& o : contents.at("outputs")) {
-    layout.outputs.push_back({o.at("name"), type_named(o.at("type")), o.at("shape"), layout_named(o.at("layout")),
-                              o.at("unit"), o.at("meaning")});
+    layout.outputs.push_back({o.at("name"), type_named(o.at("type")), read_shape(o.at("shape")),
+                              layout_named(o.at("layout")), o.at("unit"), o.at("meaning")});
   }
   for (const auto& c : contents.at("inputs")) {
-    layout.constants.push_back({c.at("name"), c.at("shape"), {}, c.at("unit"), c.at("meaning"), c.at("group")});
+    layout.constants.push_back(
+        {c.at("name"), read_shape(c.at("shape")), {}, c.at("unit"), c.at("meaning"), c.at("group")});
   }
   check_names(layout);
   for (const output_spec& o : layout.outputs)

@@ -119,6 +119,15 @@ class HostileResults(ToyJobs):
                 replace(file, name, lambda old, _: file.create_dataset(name, old if shape is None else shape, kind))
             self.check_refused(path, name)
 
+    def test_the_extents_of_a_shape_are_whole_numbers(self):
+        for extent in (1e300, -1, 1.5, "1", None):
+            path = self.make()
+            with changed_values(path) as file:
+                contents = json.loads(file.attrs["contents"])
+                contents["inputs"][0]["shape"] = [extent]
+                file.attrs["contents"] = np.bytes_(json.dumps(contents))
+            self.check_refused(path, "expected a whole number")
+
     def test_texts_of_another_form_name_the_file(self):
         for name, value in (("configuration", []), ("provenance", 7), ("provenance", {"inputs": [1]})):
             path = self.make()
