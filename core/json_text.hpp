@@ -22,7 +22,7 @@ inline constexpr int max_json_levels = 100;
 
 /// The file whose JSON is used from now on; for the message about JSON that has another form than expected.
 void note_json_source(const std::string& name);
-/// What JSON of another form than expected is wrong with, without the name of the C++ exception.
+/// What is wrong with JSON of another form than expected, without the name of the C++ exception.
 std::string json_error_text(const std::exception& error);
 /// "subject.h5: its JSON has another form than expected (type must be string, but is number)"
 std::string describe_json_error(const std::exception& error);

@@ -116,7 +116,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
 
-/// Links are not followed: a part of the path is looked up only when the ones before it are no links.
+/// Links are not followed: a part of the path is looked up only when the ones before it are not links.
 void check_links(hid_t parent, const std::string& name, const char* kind) {
   for (std::size_t at = name.find('/', 1);; at = name.find('/', at + 1)) {
     const std::string part = name.substr(0, at);

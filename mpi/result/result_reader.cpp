@@ -144,7 +144,7 @@ nlohmann::json read_summary(hid_t file) {
 void check_texts(result_layout& layout) {
   const auto expect_object = [](const nlohmann::json& value, const char* name) {
     if (!value.is_object())
-      throw failure(exit_status::bad_data, fmt::format("attribute `{}` is no object of JSON", name));
+      throw failure(exit_status::bad_data, fmt::format("attribute `{}` is not a JSON object", name));
   };
   expect_object(layout.configuration, "configuration");
   expect_object(layout.provenance, "provenance");

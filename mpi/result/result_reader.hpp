@@ -28,8 +28,8 @@ enum class index_gaps {
   negative_is_none  ///< a negative number, or no_voxel, is no_voxel
 };
 
-/// A result file, read by one process. Throws failure: missing_input, bad_data (not ours, truncated, damaged, or made
-/// to do harm), disk.
+/// A result file, read by one process. Throws failure: missing_input, bad_data (not ours, truncated, damaged or
+/// malicious), disk.
 ///
 /// A result is an input that may come from anywhere. What can be read is that of the file itself, its names are plain
 /// (check_names()), shapes and types are those that its `contents` says, items and offsets are in order, and what is

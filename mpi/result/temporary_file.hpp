@@ -10,7 +10,7 @@ namespace voxherd {
 
 /// A new file that will get the name `path` when it is complete. Until then it is next to it, as PATH.voxherd-part, or
 /// PATH.voxherd-part2 and so on while other processes write files for the same path: each has its own. What a killed
-/// process has left is removed by the next one. Files and links that are no such files stay. The destructor removes the
+/// process has left is removed by the next one. Other files and links stay. The destructor removes the
 /// file if it was not renamed.
 class temporary_file {
  public:

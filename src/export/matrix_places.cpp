@@ -122,7 +122,7 @@ image_grid read_column_grid(const result_reader& result) {
   if (voxels == 0 || voxels > max_voxels ||
       !std::all_of(affine.begin(), affine.end(), [](double x) { return std::isfinite(x); }))
     refuse_data(
-        fmt::format("{}: /matrix/column_image_size is {} x {} x {}, which with its matrix is no image; is it a "
+        fmt::format("{}: /matrix/column_image_size is {} x {} x {}, and with its matrix this is not an image; is it a "
                     "complete copy of a voxherd result?",
                     printable(result.path()), size[0], size[1], size[2]));
   for (std::size_t axis = 0; axis < 3; ++axis)

@@ -183,33 +183,19 @@ ballstick_request make_ballstick_request(const bedpostx_request& request, const 
 }
 
 exit_status estimate_and_export(session& s, const bedpostx_request& request, const subject_files& f) {
-  bool created = false;
+  output_folder output;
   s.on_root([&] {
+    output.create(f.out);
     std::error_code code;
-    created = fs::create_directory(f.out, code);
-    if (code)
-      throw failure(exit_status::disk,
-                    fmt::format("{}: cannot create the folder: {}", printable(f.out), code.message()));
     if (!request.run.dry_run) fs::remove(f.out + "/" + finished_marker, code);
     if (code)
       throw failure(exit_status::disk, fmt::format("{}/{}: cannot be removed: {}; check that the folder is writable",
                                                    printable(f.out), finished_marker, code.message()));
   });
-  const auto remove_if_empty = [&] {
-    std::error_code not_empty;
-    if (created) fs::remove(f.out, not_empty);
-  };
-  exit_status status = exit_status::complete;
   const run_listener listener = listen_as_part(request.run);
   ballstick_request estimation = make_ballstick_request(request, f);
   estimation.run.listener = &listener;
-  try {
-    status = run_ballstick(s, estimation);
-  } catch (const failure&) {
-    remove_if_empty();
-    throw;
-  }
-  if (request.run.dry_run) remove_if_empty();
+  const exit_status status = run_ballstick(s, estimation);
   stop_signals::release();  // the result is complete: a signal may end the export
   if (goes_on_with_images(status, request.run)) write_bedpostx_folder(s, {f.out, f.nodif}, request.run);
   return status;

@@ -100,7 +100,6 @@ const option_list& cudimot_table() { return cudimot_options(); }
 struct cudimot_files {
   std::string out, dwi, mask, bvals, bvecs;
   bool is_started = false;  ///< a stopped run left a part of its result
-  bool is_new = false;      ///< the folder did not exist
 };
 
 std::string cudimot_subject(const cudimot_request& request) {
@@ -143,10 +142,6 @@ cudimot_files find_cudimot_files(const cudimot_request& request) {
   f.bvecs = require_file(find_text(name, "bvecs"), name, "bvecs or bvecs.txt");
   f.is_started = fs::exists(unfinished_path(cudimot_result(f.out)));
   refuse_foreign_images(request, f);
-  std::error_code code;
-  f.is_new = fs::create_directory(f.out, code);
-  if (code)
-    throw failure(exit_status::disk, fmt::format("{}: cannot create the folder: {}", printable(f.out), code.message()));
   return f;
 }
 
@@ -172,24 +167,17 @@ noddi_request make_noddi_request(const cudimot_request& request, const cudimot_f
 exit_status run_cudimot(session& s, const cudimot_request& request) {
   begin_fsl_command(request.no_difference);
   cudimot_files f;
-  s.on_root([&] { f = find_cudimot_files(request); });
+  output_folder output;
+  s.on_root([&] {
+    f = find_cudimot_files(request);
+    output.create(f.out);
+  });
   for (std::string* path : {&f.out, &f.dwi, &f.mask, &f.bvals, &f.bvecs}) s.broadcast(*path);
   s.broadcast(f.is_started);
   const run_listener listener = listen_as_part(request.run);
   noddi_request estimation = make_noddi_request(request, f);
   estimation.run.listener = &listener;
-  const auto remove_if_empty = [&] {
-    std::error_code not_empty;
-    if (f.is_new) fs::remove(f.out, not_empty);
-  };
-  exit_status status = exit_status::complete;
-  try {
-    status = run_noddi(s, estimation);
-  } catch (const failure&) {
-    remove_if_empty();
-    throw;
-  }
-  if (request.run.dry_run) remove_if_empty();
+  const exit_status status = run_noddi(s, estimation);
   stop_signals::release();  // the result is complete: a signal may end the export
   if (!goes_on_with_images(status, request.run)) return status;
   export_folder(s, make_fsl_settings(s, estimation.run.out, f.out, request.run), plan_cudimot_folder);

@@ -69,6 +69,13 @@ class joined_parts final : public analysis {
   image_grid grid_;
 };
 
+/// Rows of one can be stored as rows of the other.
+bool same_outputs(const std::vector<output_spec>& a, const std::vector<output_spec>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const output_spec& x, const output_spec& y) {
+    return x.name == y.name && x.type == y.type && x.shape == y.shape && x.layout == y.layout;
+  });
+}
+
 }  // namespace
 
 joined_rows::joined_rows(const std::vector<std::string>& paths, std::uint64_t voxels_apart) {
@@ -124,17 +131,6 @@ std::optional<std::string> find_other_fit(const result_reader& result, const res
   if (result.provenance().contains(part)) own.provenance[part] = result.provenance().at(part);
   return find_difference(result, own);
 }
-
-namespace {
-
-/// Rows of one can be stored as rows of the other.
-bool same_outputs(const std::vector<output_spec>& a, const std::vector<output_spec>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const output_spec& x, const output_spec& y) {
-    return x.name == y.name && x.type == y.type && x.shape == y.shape && x.layout == y.layout;
-  });
-}
-
-}  // namespace
 
 void check_fits(const joined_rows& joined, const result_layout& wanted, const std::vector<const char*>& own_inputs) {
   for (const auto& part : joined.parts()) {

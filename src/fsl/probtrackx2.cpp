@@ -489,48 +489,27 @@ void write_folder(session& s, const probtrackx2_request& request, const track_re
   spdlog::info("{} written", folder);
 }
 
-/// Returns whether it did not exist.
-bool make_folder(const std::string& folder) {
-  std::error_code code;
-  const bool created = fs::create_directories(folder, code);
-  if (code)
-    throw failure(exit_status::disk,
-                  fmt::format("{}: cannot create the folder: {}", printable(folder), code.message()));
-  return created;
-}
-
 exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
   begin_fsl_command(request.no_difference);
   if (!request.inverse_transform.empty() && !is_warp(request.transform.front()))
     spdlog::info("--invxfm {}: not read; the matrix of --xfm is inverted",
                  printable(request.inverse_transform.front()));
   std::string folder;
-  bool created = false;
+  output_folder output;
   s.on_root([&] {
     folder = choose_folder(request);
     (void)make_track_request(request, folder);
-    created = make_folder(folder);
+    bool created = output.create(folder);
     // Another command may have taken it at this moment.
-    while (!created && must_be_new(request)) created = make_folder(folder = choose_folder(request));
+    while (!created && must_be_new(request)) created = output.create(folder = choose_folder(request));
   });
   s.broadcast(folder);
-  const auto remove_if_empty = [&] {
-    std::error_code not_empty;
-    if (created) fs::remove(folder, not_empty);
-  };
   track_request track;
   s.agree([&] { track = make_track_request(request, folder); });
   s.on_root([&] { log_seed_space(track); });
   const run_listener listener = listen_as_part(request.run);
   track.run.listener = &listener;
-  exit_status status = exit_status::complete;
-  try {
-    status = run_track(s, track);
-  } catch (const failure&) {
-    remove_if_empty();
-    throw;
-  }
-  if (request.run.dry_run) remove_if_empty();
+  const exit_status status = run_track(s, track);
   stop_signals::release();  // the result is complete: a signal may end the export
   if (goes_on_with_images(status, request.run)) write_folder(s, request, track, folder);
   return status;

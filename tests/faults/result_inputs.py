@@ -1,4 +1,4 @@
-"""Results that are damaged, or made to do harm by somebody who knows the format, and every command that reads one."""
+"""Results that are damaged, or malicious ones by somebody who knows the format, and every command that reads one."""
 import json
 import os
 import shutil

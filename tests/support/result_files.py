@@ -25,7 +25,7 @@ def changed_tables(path):
 
 @contextlib.contextmanager
 def changed_values(path):
-    """The same with the checksums of the changed values: a file that is made to do harm."""
+    """The same with the checksums of the changed values: a malicious file."""
     with changed_tables(path) as file:
         yield file
         store_checksums(file)

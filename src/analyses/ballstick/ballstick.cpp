@@ -95,10 +95,6 @@ void advise_model(const ballstick::settings& settings, const gradient_table& gra
         "for maps of d use --model 1 --fibres 2 (bedpostx: -model 1 -n 2)");
 }
 
-}  // namespace
-
-namespace {
-
 dwi_series open_series(const session& s, const ballstick_request& request) {
   dwi_request files = request.series;
   files.needs_b0 = false;  // S0 is a parameter of the model

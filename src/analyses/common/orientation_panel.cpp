@@ -60,7 +60,7 @@ double orientation_panel::value(const std::string& map, std::uint64_t item) cons
 
 std::array<double, 3> orientation_panel::direction(const std::string& map, std::uint64_t item) const {
   const auto d = maps_.at(map, item);
-  if (d.size() != 3) refuse_data(fmt::format("{}: `{}` is no map of directions", result_.path(), map));
+  if (d.size() != 3) refuse_data(fmt::format("{}: `{}` is not a map of directions", result_.path(), map));
   return {d[0], d[1], d[2]};
 }
 

@@ -80,7 +80,7 @@ struct voxel_curves::state {
       refuse_data(fmt::format("{} has another size than when the result was computed", files.front().path));
     const auto last = static_cast<std::int64_t>(frames.frames());
     if (convert.baseline_begin < 0 || convert.baseline_end < convert.baseline_begin || convert.baseline_end > last)
-      refuse_data(fmt::format("{}: its baseline are frames {} to {} of {}; is it a complete copy of a voxherd result?",
+      refuse_data(fmt::format("{}: its baseline is frames {} to {} of {}; is it a complete copy of a voxherd result?",
                               r.path(), convert.baseline_begin, convert.baseline_end - 1, last));
     const json& c = r.configuration();
     how.discretisation =

@@ -193,7 +193,7 @@ class size_collector {
   std::vector<item_size> own_;
 };
 
-/// Counts the streamlines of the rows that this rank receives which lead to a vertex of another surface.
+/// Counts the streamlines that reach a vertex of another surface, in the rows that this rank receives.
 class surface_joins {
  public:
   surface_joins(const seed_matrix& matrix, const track_inputs& in,

@@ -164,7 +164,7 @@ std::string find_other_input(const result_reader& result, const subject_command&
     if (!command.given.has(spec.name)) continue;
     for (const std::string& path : command.given.values.at(spec.name))
       if (std::error_code none; !fs::exists(path, none) && !is_listed(path, inputs))
-        return fmt::format("{} {} does not exist, and is no input of this result", spec.label(), path);
+        return fmt::format("{} {} does not exist, and is not an input of this result", spec.label(), path);
   }
   for (const auto& [name, input] : inputs.items()) {
     const std::vector<std::string> files = input.is_object() ? list_input_files(input) : std::vector<std::string>();

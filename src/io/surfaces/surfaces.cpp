@@ -111,7 +111,7 @@ void require_one_column(const gifti_array& array, const std::string& where) {
     refuse_data(fmt::format("{}: has {} columns, expected one value per vertex", where, array.columns));
 }
 
-/// NaN is no value, and counts as 0, as in masks that are images: metrics of Workbench have NaN on the medial wall.
+/// NaN is not a value, and counts as 0, as in masks that are images: metrics of Workbench have NaN on the medial wall.
 /// Throws failure (bad_data) for an infinite value. `where` begins messages.
 void remove_nan(std::vector<double>& values, const std::string& where) {
   std::uint64_t missing = 0;

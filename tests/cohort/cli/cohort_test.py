@@ -266,7 +266,7 @@ class OtherResults(Folder):
         for command, found in ((f"tensor {series('one')} --fit wls", 'fit: "ols" in the file, "wls" now'),
                                (f"tensor {series('one')}", 'fit: "ols" in the file, "iwls" now'),
                                (f"tensor {series('one').split(' --mask')[0]} --fit ols", "mask.nii.gz in the file, not given now"),
-                               (f"tensor {series('gone')} --fit ols", "gone/data.nii.gz does not exist, and is no input")):
+                               (f"tensor {series('gone')} --fit ols", "gone/data.nii.gz does not exist, and is not an input")):
             with self.subTest(command):
                 state = self.state(command)
                 self.assertEqual(state[:3], ("failed", 2, False), state)

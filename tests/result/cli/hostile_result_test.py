@@ -1,4 +1,4 @@
-"""Results that were damaged or made to do harm: every reader refuses them, and no other file is read or written."""
+"""Damaged and malicious results: every reader refuses them, and no other file is read or written."""
 import json
 import os
 import unittest
@@ -133,7 +133,7 @@ class HostileResults(ToyJobs):
             path = self.make()
             with changed_tables(path) as file:
                 file.attrs[name] = np.bytes_(json.dumps(value))
-            self.check_refused(path, "is no object of JSON")
+            self.check_refused(path, "is not a JSON object")
 
     def test_a_damaged_dataset_is_noticed_when_the_file_is_opened(self):
         for name in ("inputs/bvals", "journal/batches"):
