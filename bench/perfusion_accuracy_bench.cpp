@@ -131,7 +131,7 @@ std::string print_level(const options& o, const perfusion_method& m, input_noise
   const auto least = min_deviations(series.clean(), paper_truth, m.settings.discretisation, series.noise_sd());
   const auto n = static_cast<double>(all.size());
   std::string words, wrong;
-  for (std::size_t i = 0; i < parameter_count; ++i) {
+  for (std::size_t i = 0; i < dual_parameters; ++i) {
     double mean = 0, square = 0;
     for (const auto& p : all) mean += p[i] / n;
     for (const auto& p : all) square += (p[i] - mean) * (p[i] - mean) / (n - 1);

@@ -25,7 +25,7 @@ struct cost_voxels {
   std::vector<double> p;       ///< [voxel][parameter]
   std::vector<float> samples;  ///< [voxel][frame]
   int repeats;
-  std::size_t count() const { return p.size() / perfusion::parameter_count; }
+  std::size_t count() const { return p.size() / perfusion::dual_parameters; }
 };
 
 /// Work whose inputs and results are in the memory of the current GPU.

@@ -19,7 +19,7 @@ using namespace voxherd::perfusion;
 
 constexpr std::array frame_counts{32, 48, 64, 128, 256, 320, 448, 512};
 constexpr double complete_s = 120;  ///< duration of a series, as the paper's
-constexpr std::array<double, parameter_count> papers_truth{400 / per_second, 20 / per_second, 100 / per_second, 1, 2};
+constexpr std::array<double, dual_parameters> papers_truth{400 / per_second, 20 / per_second, 100 / per_second, 1, 2};
 
 const char* method_name(convolution_method method) {
   switch (method) {
@@ -121,8 +121,8 @@ cost_voxels any_voxels(int frames, std::size_t count, int repeats) {
 /// Calls evaluate(p, voxel) for the trials of a voxel; returns the sum.
 template <class Evaluate>
 double trial_sum(const cost_voxels& v, std::size_t voxel, const Evaluate& evaluate) {
-  double p[parameter_count], sum = 0;
-  std::copy_n(v.p.begin() + static_cast<std::ptrdiff_t>(voxel * parameter_count), parameter_count, p);
+  double p[dual_parameters], sum = 0;
+  std::copy_n(v.p.begin() + static_cast<std::ptrdiff_t>(voxel * dual_parameters), dual_parameters, p);
   for (int r = 0; r < v.repeats; ++r, p[kl] *= 1.001) sum += evaluate(p);
   return sum;
 }
@@ -132,7 +132,7 @@ std::vector<double> summed_costs(const cost_voxels& v, std::size_t count) {
   std::vector<double> sums;
   const std::size_t frames = v.course.frames();
   for (std::size_t n = 0; n < std::min(count, v.count()); ++n)
-    sums.push_back(trial_sum(v, n, [&](const double(&p)[parameter_count]) {
+    sums.push_back(trial_sum(v, n, [&](const double(&p)[dual_parameters]) {
       const auto c = convolutions::paper_curve(v.course, p);
       double cost = 0;
       for (std::size_t i = 0; i < frames; ++i) {
@@ -200,10 +200,10 @@ class cpu_cost_problem final : public cost_problem {
   void run() override {
     const std::size_t row = voxels_.course.frames() * lanes;
     for (std::size_t first = 0; first < voxels_.count(); first += lanes) {
-      Number p[parameter_count], sum(0.0);
-      for (int i = 0; i < parameter_count; ++i)
+      Number p[dual_parameters], sum(0.0);
+      for (int i = 0; i < dual_parameters; ++i)
         for (std::size_t l = 0; l < lanes; ++l)
-          lane::put(p[i], static_cast<int>(l), voxels_.p[(first + l) * parameter_count + static_cast<std::size_t>(i)]);
+          lane::put(p[i], static_cast<int>(l), voxels_.p[(first + l) * dual_parameters + static_cast<std::size_t>(i)]);
       for (int r = 0; r < voxels_.repeats; ++r, p[kl] *= 1.001)
         sum += cost_(p, {columns_.data() + first / lanes * row, static_cast<int>(lanes)});
       for (std::size_t l = 0; l < lanes; ++l) sums_[first + l] = lane::get(sum, static_cast<int>(l));
@@ -211,17 +211,17 @@ class cpu_cost_problem final : public cost_problem {
   }
 
  private:
-  using cost_function = std::function<Number(const Number (&)[parameter_count], voxel_samples)>;
+  using cost_function = std::function<Number(const Number (&)[dual_parameters], voxel_samples)>;
 
   std::vector<double> results() const override { return sums_; }
 
   void choose(convolution_method method, int frames) {
     if (method == convolution_method::direct)
       cost_ = [m = direct_model<Number, discretisation_kind::paper>(table_.view())](
-                  const Number(&p)[parameter_count], voxel_samples y) { return m.cost(p, y); };
+                  const Number(&p)[dual_parameters], voxel_samples y) { return m.cost(p, y); };
     if (method == convolution_method::recursion)
-      cost_ = [m = recursion_model<Number, discretisation_kind::paper>(table_.view())](
-                  const Number(&p)[parameter_count], voxel_samples y) { return m.cost(p, y); };
+      cost_ = [m = recursion_model<dual_model, Number, discretisation_kind::paper>(table_.view())](
+                  const Number(&p)[dual_parameters], voxel_samples y) { return m.cost(p, y); };
     if (method != convolution_method::block_fft) return;
     plan_ = std::make_unique<block_fft_plan>(block_fft_shape_of(frames));
 #define VOXHERD_SHAPE(q, p) \
@@ -234,7 +234,7 @@ class cpu_cost_problem final : public cost_problem {
   cost_function by_block_fft() const {
     using model = block_fft_model<Number, Q, P, discretisation_kind::paper>;
     return [m = model(table_.view(), plan_->view()), memory = std::make_shared<typename model::memory>()](
-               const Number(&p)[parameter_count], voxel_samples y) { return m.cost(thread_team{}, *memory, p, y); };
+               const Number(&p)[dual_parameters], voxel_samples y) { return m.cost(thread_team{}, *memory, p, y); };
   }
 
   curves_table<double> table_;

@@ -250,7 +250,7 @@ class column_work final : public timed_work {
   device_buffer<double> series_, kl_T_, out_;
 };
 
-VOXHERD_FUNCTION void next_trial(double (&p)[parameter_count]) { p[kl] *= 1.001; }
+VOXHERD_FUNCTION void next_trial(double (&p)[dual_parameters]) { p[kl] *= 1.001; }
 
 template <int Q, int P>
 __global__ void __launch_bounds__(block_fft_team<Q, P>::block_threads, block_fft_resident<Q, P>)
@@ -264,9 +264,9 @@ __global__ void __launch_bounds__(block_fft_team<Q, P>::block_threads, block_fft
   const std::size_t safe = voxel < count ? static_cast<std::size_t>(voxel) : 0;
   const float* row = samples + safe * static_cast<std::size_t>(curves.frames);
   team.share(curves.frames, [&](int i) { own.samples[i] = row[i]; });
-  double p[parameter_count], sum = 0;
+  double p[dual_parameters], sum = 0;
 #pragma unroll
-  for (int i = 0; i < parameter_count; ++i) p[i] = parameters[safe * parameter_count + i];
+  for (int i = 0; i < dual_parameters; ++i) p[i] = parameters[safe * dual_parameters + i];
   const block_fft_model<double, Q, P, discretisation_kind::paper> model(curves, tables);
   for (int r = 0; r < repeats; ++r, next_trial(p)) sum += model.cost(team, own.memory, p, {own.samples, 1});
   if (team_type::lane() == 0 && voxel < count) out[voxel] = sum;
@@ -275,15 +275,15 @@ __global__ void __launch_bounds__(block_fft_team<Q, P>::block_threads, block_fft
 /// One voxel per thread, with the curves in shared memory and samples in columns.
 template <class Model>
 __global__ void __launch_bounds__(128, 3)
-    thread_cost_kernel(const __grid_constant__ cuda_fit_job<double> job, const double* parameters, const float* samples,
-                       int count, int repeats, double* out) {
+    thread_cost_kernel(const __grid_constant__ cuda_fit_job<double, dual_parameters> job, const double* parameters,
+                       const float* samples, int count, int repeats, double* out) {
   extern __shared__ __align__(16) std::byte shared[];
   const auto curves = shared_curves<double>::copy(job.curves, job.values, job.value_count, shared);
   const int voxel = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (voxel >= count) return;
-  double p[parameter_count], sum = 0;
+  double p[dual_parameters], sum = 0;
 #pragma unroll
-  for (int i = 0; i < parameter_count; ++i) p[i] = parameters[voxel * parameter_count + i];
+  for (int i = 0; i < dual_parameters; ++i) p[i] = parameters[voxel * dual_parameters + i];
   const Model model(curves);
   for (int r = 0; r < repeats; ++r, next_trial(p)) sum += model.cost(p, {samples + voxel, count});
   out[voxel] = sum;
@@ -309,7 +309,7 @@ class cost_work final : public timed_work {
     if (method_ == convolution_method::block_fft) return launch_blocks();
     if (method_ == convolution_method::direct)
       return launch_threads<direct_model<double, discretisation_kind::paper>>();
-    launch_threads<recursion_model<double, discretisation_kind::paper>>();
+    launch_threads<recursion_model<dual_model, double, discretisation_kind::paper>>();
   }
 
   curves_view<double> curves() const { return table_.view_of(values_.data(), counts_.data()); }
@@ -327,7 +327,8 @@ class cost_work final : public timed_work {
   void launch_threads() {
     const curves_view<double> view = curves();
     const int value_count = static_cast<int>(table_.values().size()), count = static_cast<int>(out_.size());
-    const cuda_fit_job<double> job{{}, view, values_.data(), value_count, fit_limits<double>(fit_settings{}), {}, {}};
+    const cuda_fit_job<double, dual_parameters> job{
+        {}, view, values_.data(), value_count, fit_limits<double, dual_parameters>(fit_settings{}), {}, {}};
     const std::size_t bytes = shared_curves<double>::bytes(value_count, view.frames);
     VOXHERD_CUDA_CHECK(cudaFuncSetAttribute(thread_cost_kernel<Model>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                             static_cast<int>(bytes)));

@@ -89,7 +89,7 @@ perfusion_parameters min_deviations(const time_course& t, const perfusion_parame
                                     double noise_sd) {
   const auto inverse = reference::inverse_information(t, how, p, {});
   perfusion_parameters sd{};
-  for (std::size_t i = 0; i < parameter_count; ++i) sd[i] = noise_sd * std::sqrt(inverse[i][i]);
+  for (std::size_t i = 0; i < dual_parameters; ++i) sd[i] = noise_sd * std::sqrt(inverse[i][i]);
   return sd;
 }
 

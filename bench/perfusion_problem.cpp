@@ -57,7 +57,7 @@ class perfusion_problem final : public problem {
     for (std::size_t v = 0; v < voxels(); ++v)
       std::memcpy(rows() + v * frames(), &data_.rows[v % data_.distinct() * frames()], frames() * sizeof(float));
     for (std::size_t i = 0; i < out_.count; ++i) {
-      results_.emplace_back(device_, voxels() * perfusion::fit_outputs::table[i].bytes_per_item());
+      results_.emplace_back(device_, voxels() * model_outputs<dual_model>::table[i].bytes_per_item());
       out_.array[i] = results_.back().data();
     }
     fitter_ = make_fitter(d, data_.frames, {}, how.method.settings);
@@ -65,7 +65,7 @@ class perfusion_problem final : public problem {
 
   void run() override {
     use_device(device_);
-    fitter_->fit(voxels(), rows(), out_);
+    fitter_->fit(voxels(), rows(), out_.array);
   }
 
   std::string find_error() const override {
@@ -103,7 +103,7 @@ class perfusion_problem final : public problem {
 
   perfusion_parameters fitted(std::size_t v) const {
     perfusion_parameters p{};
-    for (std::size_t i = 0; i < parameter_count; ++i)
+    for (std::size_t i = 0; i < dual_parameters; ++i)
       p[i] = static_cast<double>(out_.floats(i)[v]) / (i <= kp ? per_second : 1);
     return p;
   }
@@ -155,7 +155,7 @@ class perfusion_problem final : public problem {
   std::string check_parameters() const {
     const bool linear = how_.method.settings.solver == solver_kind::linear;
     const auto sd = min_deviations(data_.frames, paper_truth, discretisation(), data_.noise_sd[0]);
-    for (std::size_t i = 0; i < parameter_count; ++i) {
+    for (std::size_t i = 0; i < dual_parameters; ++i) {
       if (linear && i > kp) continue;
       std::vector<double> errors, values;
       for (std::size_t v = 0; v < data_.distinct(); ++v) {
@@ -180,7 +180,7 @@ class perfusion_problem final : public problem {
   perfusion_data data_;
   host_buffer rows_;
   std::vector<host_buffer> results_;
-  outputs out_;
+  dual_outputs out_;
   std::unique_ptr<fitter> fitter_;
   mutable double share_found_ = -1;  ///< not looked at
 };

@@ -30,7 +30,7 @@ class lane_columns {
 };
 
 /// The lanes of one CPU thread, which fit the items of a tile in turn (see fit_on_lanes).
-template <class Number>
+template <class Number, int Count>
 class cpu_lanes {
  public:
   using scalar = typename lane::lane_traits<Number>::scalar;
@@ -42,7 +42,7 @@ class cpu_lanes {
   bool any(const mask& m) const { return lane::any(m); }
   bool enough(const mask& waiting, const mask&, int) const { return lane::any(waiting); }
   voxel_samples samples() const { return {values_.data(), count}; }
-  const Number (&start() const)[parameter_count] { return start_; }
+  const Number (&start() const)[Count] { return start_; }
 
   mask take(const mask& waiting, mask& none_left) {
     mask fresh(false);
@@ -63,7 +63,8 @@ class cpu_lanes {
   template <class Machine>
   void keep(const mask& ended, const Machine& machine) {
     for (int l = 0; l < count; ++l)
-      if (lane::get(ended, l)) keep_item(machine, l, a_, static_cast<int>(item_[l] / a_.count), item_[l] % a_.count);
+      if (lane::get(ended, l))
+        keep_item<Count>(machine, l, a_, static_cast<int>(item_[l] / a_.count), item_[l] % a_.count);
   }
 
  private:
@@ -72,14 +73,13 @@ class cpu_lanes {
     const int from = static_cast<int>(item_[l] / a_.count);
     const float* row = a_.samples + voxel * static_cast<std::size_t>(a_.frames);
     for (int i = 0; i < a_.frames; ++i) values_[static_cast<std::size_t>(i * count + l)] = row[i];
-    for (int i = 0; i < parameter_count; ++i)
-      lane::put(start_[i], l,
-                static_cast<scalar>(a_.p[static_cast<std::size_t>(from * parameter_count + i) * a_.count + voxel]));
+    for (int i = 0; i < Count; ++i)
+      lane::put(start_[i], l, static_cast<scalar>(a_.p[static_cast<std::size_t>(from * Count + i) * a_.count + voxel]));
   }
 
   const fit_arrays& a_;
   std::vector<float> values_;  ///< [frame][lane]
-  Number start_[parameter_count] = {};
+  Number start_[Count] = {};
   std::size_t item_[count] = {};
   std::size_t next_ = 0;
 };

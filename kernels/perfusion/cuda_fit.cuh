@@ -9,13 +9,13 @@
 namespace voxherd::perfusion {
 
 /// Arguments of a fit kernel. The curves of all voxels are copied to shared memory first.
-template <class Scalar>
+template <class Scalar, int Count>
 struct cuda_fit_job {
   fit_arrays arrays;
   curves_view<Scalar> curves;
   const Scalar* values;  ///< the memory that the view points to, `value_count` numbers
   int value_count;
-  fit_limits<Scalar> limits;
+  fit_limits<Scalar, Count> limits;
   float* scratch;  ///< [frame][thread], if series are too long for shared memory; else null
   unsigned long long* begun;
 };
@@ -68,8 +68,8 @@ inline std::size_t scratch_floats(int frames) {
   return std::size_t{2048} * static_cast<std::size_t>(processors_of_device()) * static_cast<std::size_t>(frames);
 }
 
-/// Queues the fits of all items. One unit per solver and precision: kernels/CMakeLists.txt.
-template <solver_kind Solver, class Scalar>
-void launch_fits(const fit_settings& s, const cuda_fit_job<Scalar>& job, cudaStream_t stream);
+/// Queues the fits of all items. One unit per model, solver and precision: kernels/CMakeLists.txt.
+template <class Tissue, solver_kind Solver, class Scalar>
+void launch_fits(const fit_settings& s, const cuda_fit_job<Scalar, parameter_count<Tissue>>& job, cudaStream_t stream);
 
 }  // namespace voxherd::perfusion

@@ -11,10 +11,10 @@ namespace voxherd::perfusion {
 
 /// The threads of a warp (see fit_on_lanes). They stay together to the end: each evaluation is for all of them.
 /// InShared: the samples are in the block's shared memory; else in the job's scratch memory.
-template <class Scalar, bool InShared>
+template <class Scalar, int Count, bool InShared>
 class warp_lanes {
  public:
-  using job = cuda_fit_job<Scalar>;
+  using job = cuda_fit_job<Scalar, Count>;
 
   __device__ warp_lanes(const job& j, float* block_samples)
       : job_(j),
@@ -34,7 +34,7 @@ class warp_lanes {
     return wait > 0 && part * wait >= wait + __popc(__ballot_sync(all_lanes, active));
   }
   __device__ voxel_samples samples() const { return {first_, stride()}; }
-  __device__ const Scalar (&start() const)[parameter_count] { return start_; }
+  __device__ const Scalar (&start() const)[Count] { return start_; }
 
   __device__ bool take(bool waiting, bool& none_left) {
     const fit_arrays& a = job_.arrays;
@@ -51,7 +51,7 @@ class warp_lanes {
       if (waiting) {
         fresh = a.status[item_ % a.count] == 0;
         VOXHERD_UNROLL
-        for (int i = 0; i < parameter_count; ++i) start_[i] = static_cast<Scalar>(a.p[place(i)]);
+        for (int i = 0; i < Count; ++i) start_[i] = static_cast<Scalar>(a.p[place(i)]);
         waiting = !fresh;
       }
       if constexpr (InShared) end_copies();
@@ -63,7 +63,7 @@ class warp_lanes {
   template <class Machine>
   __device__ void keep(bool ended, const Machine& machine) {
     const fit_arrays& a = job_.arrays;
-    if (ended) keep_item(machine, 0, a, static_cast<int>(item_ / a.count), item_ % a.count);
+    if (ended) keep_item<Count>(machine, 0, a, static_cast<int>(item_ / a.count), item_ % a.count);
   }
 
  private:
@@ -74,7 +74,7 @@ class warp_lanes {
 
   __device__ std::size_t place(int i) const {
     const fit_arrays& a = job_.arrays;
-    return (item_ / a.count * parameter_count + static_cast<std::size_t>(i)) * a.count + item_ % a.count;
+    return (item_ / a.count * Count + static_cast<std::size_t>(i)) * a.count + item_ % a.count;
   }
 
   __device__ void next_item() {
@@ -106,21 +106,21 @@ class warp_lanes {
   std::size_t item_, threads_;
   float* first_;  ///< this thread's samples
   bool first_item_ = true;
-  Scalar start_[parameter_count] = {};
+  Scalar start_[Count] = {};
 };
 
 /// The vertices of a thread's simplex, like register_vertices: the worst in registers, the others in the shared memory
 /// of the block, where only their order changes, but for exchanges with the worst. Registers are then free for the
 /// cost's reads.
-template <class Number, int Threads>
+template <class Number, int Count, int Threads>
 class shared_vertices {
  public:
-  static constexpr int worst = parameter_count;
-  static constexpr std::size_t bytes = sizeof(Number) * worst * parameter_count * Threads;  ///< of a block
+  static constexpr int worst = Count;
+  static constexpr std::size_t bytes = sizeof(Number) * worst * Count * Threads;  ///< of a block
 
   /// Sets all to 0: a thread without an item computes with them.
   __device__ explicit shared_vertices(Number* of_block) : own_(of_block + threadIdx.x) {
-    for (int i = 0; i < worst * parameter_count; ++i) own_[i * Threads] = 0;
+    for (int i = 0; i < worst * Count; ++i) own_[i * Threads] = 0;
   }
 
   __device__ void begin(bool fresh) { order_ = fresh ? sorted : order_; }
@@ -148,17 +148,22 @@ class shared_vertices {
   }
 
  private:
-  static constexpr int bits = 3;
-  static constexpr unsigned sorted = 0 | 1 << bits | 2 << 2 * bits | 3 << 3 * bits | 4 << 4 * bits;
-  static_assert(worst == 5);
+  static constexpr int bits = 3;  ///< of a place
+  static_assert(worst <= 1 << bits && worst * bits <= 32);
+  static constexpr unsigned list_places() {
+    unsigned places = 0;
+    for (unsigned v = 0; v < worst; ++v) places |= v << bits * v;
+    return places;
+  }
+  static constexpr unsigned sorted = list_places();
 
   __device__ static unsigned first_places(int count) { return (1u << bits * count) - 1; }
   __device__ unsigned place(int v) const { return order_ >> bits * v & 7u; }
-  __device__ Number* placed(int v) const { return own_ + place(v) * (parameter_count * Threads); }
+  __device__ Number* placed(int v) const { return own_ + place(v) * (Count * Threads); }
   __device__ void swap_worst(int v) {
     Number* const other = placed(v);
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) {
+    for (int i = 0; i < Count; ++i) {
       const Number x = other[i * Threads];
       other[i * Threads] = worst_[i];
       worst_[i] = x;
@@ -166,51 +171,53 @@ class shared_vertices {
   }
 
   Number* own_;
-  Number worst_[parameter_count] = {};
+  Number worst_[Count] = {};
   unsigned order_ = sorted;  ///< the places of the vertices but the worst, the best first
 };
 
-using shared_simplex = simplex<double, shared_vertices<double, fit_block>>;
+template <int Count>
+using shared_simplex = simplex<double, Count, shared_vertices<double, Count, fit_block>>;
 
 /// Blocks per processor, which limit a thread's registers (3: 168, 4: 128, 5: 96).
 template <class Machine>
 inline constexpr int resident_fits = 3;
-template <>
-inline constexpr int resident_fits<shared_simplex> = 4;
-template <>
-inline constexpr int resident_fits<simplex<double>> = 4;
-template <>
-inline constexpr int resident_fits<simplex<float>> = 5;
+template <int Count, class Vertices>
+inline constexpr int resident_fits<simplex<double, Count, Vertices>> = 4;
+template <int Count, class Vertices>
+inline constexpr int resident_fits<simplex<float, Count, Vertices>> = 5;
 
 /// Shared memory for the machines of a block.
 template <class Machine>
 inline constexpr std::size_t machine_bytes = 0;
-template <>
-inline constexpr std::size_t machine_bytes<shared_simplex> = shared_vertices<double, fit_block>::bytes;
+template <int Count>
+inline constexpr std::size_t machine_bytes<shared_simplex<Count>> = shared_vertices<double, Count, fit_block>::bytes;
 
 template <class Machine>
-__device__ Machine make_machine(const fit_limits<typename Machine::scalar>& limits, std::byte* shared) {
+using job_of = cuda_fit_job<typename Machine::scalar, Machine::count>;
+
+template <class Machine>
+__device__ Machine make_machine(const fit_limits<typename Machine::scalar, Machine::count>& limits, std::byte* shared) {
   if constexpr (machine_bytes<Machine> == 0)
     return Machine(limits);
   else
-    return Machine(limits, shared_vertices<double, fit_block>(reinterpret_cast<double*>(shared)));
+    return Machine(limits, shared_vertices<double, Machine::count, fit_block>(reinterpret_cast<double*>(shared)));
 }
 
 template <class Machine, class Model, int Block, bool InShared>
 __global__ void __launch_bounds__(Block, resident_fits<Machine>)
-    fit_kernel(const __grid_constant__ cuda_fit_job<typename Machine::scalar> job) {
+    fit_kernel(const __grid_constant__ job_of<Machine> job) {
   using scalar = typename Machine::scalar;
   extern __shared__ __align__(16) std::byte shared[];
   const curves_view<scalar> curves = shared_curves<scalar>::copy(job.curves, job.values, job.value_count, shared);
   std::byte* const of_machines = shared + shared_curves<scalar>::bytes(job.value_count, curves.frames);
   auto* samples = reinterpret_cast<float*>(of_machines + machine_bytes<Machine>);
-  warp_lanes<scalar, InShared> lanes(job, samples);
+  warp_lanes<scalar, Machine::count, InShared> lanes(job, samples);
   fit_on_lanes(make_machine<Machine>(job.limits, of_machines), Model(curves), lanes);
 }
 
 /// Shared memory of a block.
 template <class Machine, bool InShared>
-std::size_t fit_bytes(const cuda_fit_job<typename Machine::scalar>& job) {
+std::size_t fit_bytes(const job_of<Machine>& job) {
   using scalar = typename Machine::scalar;
   const int frames = job.arrays.frames;
   const std::size_t bytes = shared_curves<scalar>::bytes(job.value_count, frames) + machine_bytes<Machine>;
@@ -219,9 +226,8 @@ std::size_t fit_bytes(const cuda_fit_job<typename Machine::scalar>& job) {
 }
 
 template <class Machine, class Model, bool InShared>
-void launch_fit_from(const cuda_fit_job<typename Machine::scalar>& job, cudaStream_t stream) {
-  using scalar = typename Machine::scalar;
-  static_assert(std::is_trivially_copyable_v<cuda_fit_job<scalar>>);
+void launch_fit_from(const job_of<Machine>& job, cudaStream_t stream) {
+  static_assert(std::is_trivially_copyable_v<job_of<Machine>>);
   const auto kernel = fit_kernel<Machine, Model, fit_block, InShared>;
   const block_shape shape{fit_block, fit_bytes<Machine, InShared>(job)};
   const std::size_t wanted = (job.arrays.items() + fit_block - 1) / fit_block;
@@ -230,25 +236,27 @@ void launch_fit_from(const cuda_fit_job<typename Machine::scalar>& job, cudaStre
 }
 
 template <class Machine, class Model>
-void launch_fit(const cuda_fit_job<typename Machine::scalar>& job, cudaStream_t stream) {
+void launch_fit(const job_of<Machine>& job, cudaStream_t stream) {
   if (job.scratch == nullptr) return launch_fit_from<Machine, Model, true>(job, stream);
   launch_fit_from<Machine, Model, false>(job, stream);
 }
 
-template <solver_kind Solver, class Scalar>
-void launch_fits(const fit_settings& s, const cuda_fit_job<Scalar>& job, cudaStream_t stream) {
+template <class Tissue, solver_kind Solver, class Scalar>
+void launch_fits(const fit_settings& s, const cuda_fit_job<Scalar, parameter_count<Tissue>>& job, cudaStream_t stream) {
+  constexpr int count = parameter_count<Tissue>;
   const bool even_frames = job.curves.spacing_s > 0;
   if constexpr (Solver == solver_kind::simplex) {
-    with_cost_model<Scalar>(s, even_frames, [&]<class Model>() {
+    with_cost_model<Tissue, Scalar>(s, even_frames, [&]<class Model>() {
       // A float's vertices have room in registers, and long series need the shared memory themselves.
       if constexpr (is_double<Scalar>)
-        if (job.scratch == nullptr && blocks_with_room(fit_bytes<shared_simplex, true>(job)) >= 2)
-          return launch_fit_from<shared_simplex, Model, true>(job, stream);
-      launch_fit<simplex<Scalar>, Model>(job, stream);
+        if (job.scratch == nullptr && blocks_with_room(fit_bytes<shared_simplex<count>, true>(job)) >= 2)
+          return launch_fit_from<shared_simplex<count>, Model, true>(job, stream);
+      launch_fit<simplex<Scalar, count>, Model>(job, stream);
     });
   } else {
-    using machine = std::conditional_t<Solver == solver_kind::varpro, varpro<Scalar>, levenberg<Scalar>>;
-    with_model<Scalar>(s, even_frames, [&]<class Model>() { launch_fit<machine, Model>(job, stream); });
+    using machine =
+        std::conditional_t<Solver == solver_kind::varpro, varpro<Tissue, Scalar>, levenberg<Tissue, Scalar>>;
+    with_model<Tissue, Scalar>(s, even_frames, [&]<class Model>() { launch_fit<machine, Model>(job, stream); });
   }
 }
 

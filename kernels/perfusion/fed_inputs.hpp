@@ -1,22 +1,27 @@
 #pragma once
 
 #include "kernels/perfusion/samples.hpp"
+#include "kernels/perfusion/settings.hpp"
 #include "kernels/perfusion/taps.hpp"
 #include "kernels/perfusion/time_course.hpp"
 
 namespace voxherd::perfusion {
 
-/// Inflow of both inputs into the tissue from frame to frame at given parameters, on even frames and at any frame:
-///   C_i = sum_{j <= i} E^(i-j) fed(j),  E = exp(-kl T)
+/// Inflow of both inputs of a washout model into the tissue from frame to frame at given parameters, on even frames and
+/// at any frame:
+///   C_i = sum_{j <= i} E^(i-j) fed(j),  E = exp(-rate T)
 template <class Number, discretisation_kind Kind>
 class fed_inputs {
  public:
   using scalar = typename lane::lane_traits<Number>::scalar;
   static constexpr bool exact = Kind == discretisation_kind::exact;
 
-  VOXHERD_FUNCTION fed_inputs(const curves_view<scalar>& view, const Number (&p)[parameter_count])
-      : arterial_(view, view.arterial, p[kl], p[ka], p[tau_a]), portal_(view, view.portal, p[kl], p[kp], p[tau_p]) {
-    if constexpr (exact) first_ = first_frame_of(arterial_.place, portal_.place);
+  using tissue = washout<2>;
+
+  VOXHERD_FUNCTION fed_inputs(const curves_view<scalar>& view, const Number (&p)[tissue::count])
+      : arterial_(view, view.arterial, p[tissue::rate], p[tissue::flow(0)], p[tissue::delay(0)]),
+        portal_(view, view.portal, p[tissue::rate], p[tissue::flow(1)], p[tissue::delay(1)]) {
+    if constexpr (exact) first_ = first_frame_of({arterial_.place, portal_.place});
   }
 
   VOXHERD_FUNCTION Number operator()(int frame) const { return arterial_(frame) + portal_(frame); }

@@ -1,19 +1,21 @@
 #pragma once
 
 #include "kernels/perfusion/settings.hpp"
+#include "kernels/portable/contract.hpp"
 #include "kernels/portable/lanes.hpp"
 
 namespace voxherd::perfusion {
 
-/// The part of fit_settings that the fit machines need, for one number type's scalar.
-template <class Scalar>
+/// The part of fit_settings that the fit machines need, for one number type's scalar and `Count` parameters.
+template <class Scalar, int Count>
 struct fit_limits {
   explicit fit_limits(const fit_settings& s)
       : max_iterations(s.max_iterations),
         absolute_tolerance(static_cast<Scalar>(s.absolute_tolerance)),
         relative_tolerance(static_cast<Scalar>(s.relative_tolerance)),
         bounded(s.bounded) {
-    for (int i = 0; i < parameter_count; ++i) {
+    assert(s.rules.size() == Count);
+    for (int i = 0; i < Count; ++i) {
       const parameter_rule& r = s.rules[static_cast<std::size_t>(i)];
       start[i] = static_cast<Scalar>(r.start);
       least[i] = static_cast<Scalar>(r.least);
@@ -23,8 +25,8 @@ struct fit_limits {
     }
   }
 
-  Scalar start[parameter_count], least[parameter_count], most[parameter_count];
-  bool fixed[parameter_count];
+  Scalar start[Count], least[Count], most[Count];
+  bool fixed[Count];
   int free_count = 0;
   int max_iterations;
   Scalar absolute_tolerance, relative_tolerance;
@@ -32,26 +34,26 @@ struct fit_limits {
 
   /// Fixed parameters at their value, the others within bounds if there are bounds.
   template <class Number>
-  VOXHERD_FUNCTION void confine(Number (&p)[parameter_count]) const {
+  VOXHERD_FUNCTION void confine(Number (&p)[Count]) const {
     if (bounded) {
       VOXHERD_UNROLL
-      for (int i = 0; i < parameter_count; ++i) p[i] = lane::min(lane::max(p[i], Number(least[i])), Number(most[i]));
+      for (int i = 0; i < Count; ++i) p[i] = lane::min(lane::max(p[i], Number(least[i])), Number(most[i]));
     }
-    if (free_count == parameter_count) return;
+    if (free_count == Count) return;
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i)
+    for (int i = 0; i < Count; ++i)
       if (fixed[i]) p[i] = Number(start[i]);
   }
 
   /// The same, and parameters very close to a bound are set to it: otherwise a step cut off at the bound would be too
   /// short to reduce the cost, however often it is halved.
   template <class Number>
-  VOXHERD_FUNCTION void settle(Number (&p)[parameter_count]) const {
+  VOXHERD_FUNCTION void settle(Number (&p)[Count]) const {
     constexpr Scalar next_to = Scalar(1e-6);  // of the bounds' distance
     confine(p);
     if (!bounded) return;
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) {
+    for (int i = 0; i < Count; ++i) {
       if (fixed[i]) continue;
       const Scalar near = next_to * (most[i] - least[i]);
       p[i] = lane::select(p[i] < Number(least[i] + near), Number(least[i]), p[i]);

@@ -15,15 +15,17 @@ std::vector<float> convert_row(const conversion& convert, const time_course& fra
 }
 
 std::vector<double> model_curve(const time_course& frames, const fit_settings& settings,
-                                const std::array<double, parameter_count>& parameters) {
+                                const std::vector<double>& parameters) {
   const curves_table<double> table(frames);
-  double p[parameter_count];
-  std::copy(parameters.begin(), parameters.end(), p);
   std::vector<double> curve(frames.frames());
-  with_model<double>(settings, frames.spacing_s() > 0, [&]<class Model>() {
-    const curves_view<double> view = table.view();
-    const Model model(view);
-    model.curve(p, [&](int i, double c) { curve[static_cast<std::size_t>(i)] = c; });
+  with_tissue(*settings.model, [&]<class Tissue>() {
+    double p[parameter_count<Tissue>];
+    std::copy_n(parameters.begin(), parameter_count<Tissue>, p);
+    with_model<Tissue, double>(settings, frames.spacing_s() > 0, [&]<class Model>() {
+      const curves_view<double> view = table.view();
+      const Model model(view);
+      model.curve(p, [&](int i, double c) { curve[static_cast<std::size_t>(i)] = c; });
+    });
   });
   return curve;
 }

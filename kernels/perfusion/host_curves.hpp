@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "kernels/perfusion/conversion.hpp"
@@ -15,9 +14,9 @@ namespace voxherd::perfusion {
 /// differently.
 std::vector<float> convert_row(const conversion& convert, const time_course& frames, const float* row);
 
-/// The model's curve at every frame, on the host, in double: for parameters in 1/s and s, in the settings'
-/// discretisation.
+/// The model's curve at every frame, on the host, in double: of the settings' model in their
+/// discretisation, for parameters in 1/s and s.
 std::vector<double> model_curve(const time_course& frames, const fit_settings& settings,
-                                const std::array<double, parameter_count>& parameters);
+                                const std::vector<double>& parameters);
 
 }  // namespace voxherd::perfusion

@@ -10,27 +10,28 @@ namespace voxherd::perfusion {
 ///
 /// A state machine like `simplex`: it needs the equations of one point at a time. A step that increases the cost is
 /// tried again at a quarter of its length (its direction is downhill), so that the last good point's equations need not
-/// be kept; only then damping grows. FlowsAreBest: ka and kp have the smallest cost at each trial (varpro.hpp); they
+/// be kept; only then damping grows. FlowsAreBest: the flows have the smallest cost at each trial (varpro.hpp); they
 /// follow a step of the others without damping.
-template <class Number, bool FlowsAreBest = false>
+template <class Tissue, class Number, bool FlowsAreBest = false>
 class levenberg {
  public:
+  static constexpr int count = parameter_count<Tissue>;
   using scalar = typename lane::lane_traits<Number>::scalar;
   using mask = typename lane::lane_traits<Number>::mask;
   using counter = typename counter_of<Number>::type;
 
   static constexpr int begin_at_part = 4;  ///< a GPU's lanes wait until a quarter of them can begin together
 
-  VOXHERD_FUNCTION explicit levenberg(const fit_limits<scalar>& limits) : limits_(limits) {}
+  VOXHERD_FUNCTION explicit levenberg(const fit_limits<scalar, count>& limits) : limits_(limits) {}
 
   /// Lanes of `fresh` begin at a start.
-  VOXHERD_FUNCTION void begin(const mask& fresh, const Number (&start)[parameter_count]) {
-    Number from[parameter_count];
+  VOXHERD_FUNCTION void begin(const mask& fresh, const Number (&start)[count]) {
+    Number from[count];
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) from[i] = start[i];
+    for (int i = 0; i < count; ++i) from[i] = start[i];
     limits_.settle(from);
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) {
+    for (int i = 0; i < count; ++i) {
       best_[i] = lane::select(fresh, from[i], best_[i]);
       step_[i] = lane::select(fresh, Number(scalar(0)), step_[i]);
     }
@@ -43,33 +44,33 @@ class levenberg {
   /// Evaluates the model at the next point and continues; returns which lanes have ended.
   template <class Model>
   VOXHERD_FUNCTION mask advance(const Model& model, voxel_samples y) {
-    Number trial[parameter_count];
+    Number trial[count];
     next_trial(trial);
-    normal_equations<Number> e;
+    normal_equations<Tissue, Number> e;
     model.equations(trial, y, e);
     return tell(trial, e);
   }
 
   /// For a lane that has ended.
-  VOXHERD_FUNCTION const Number (&best() const)[parameter_count] { return best_; }
+  VOXHERD_FUNCTION const Number (&best() const)[count] { return best_; }
   VOXHERD_FUNCTION Number best_cost() const { return cost_; }
   VOXHERD_FUNCTION counter iterations() const { return iterations_; }
   VOXHERD_FUNCTION mask converged() const { return iterations_ < counter(limits_.max_iterations); }
 
  protected:
   /// The point whose equations are needed next.
-  VOXHERD_FUNCTION void next_trial(Number (&trial)[parameter_count]) const {
+  VOXHERD_FUNCTION void next_trial(Number (&trial)[count]) const {
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) trial[i] = best_[i] + step_[i];
+    for (int i = 0; i < count; ++i) trial[i] = best_[i] + step_[i];
     limits_.settle(trial);
   }
 
   /// Processes the equations there; returns which lanes have ended.
-  VOXHERD_FUNCTION mask tell(const Number (&trial)[parameter_count], normal_equations<Number>& e) {
+  VOXHERD_FUNCTION mask tell(const Number (&trial)[count], normal_equations<Tissue, Number>& e) {
     const Number cost = ordered(e.cost);
     const mask better = cost < cost_;
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) {
+    for (int i = 0; i < count; ++i) {
       best_[i] = lane::select(better, trial[i], best_[i]);
       step_[i] = lane::select(better, step_[i], step_[i] * scalar(0.25));
     }
@@ -81,7 +82,7 @@ class levenberg {
     return settled || retries_ > counter(max_retries) || iterations_ >= counter(limits_.max_iterations);
   }
 
-  const fit_limits<scalar>& limits_;
+  const fit_limits<scalar, count>& limits_;
 
  private:
   static constexpr scalar first_damping = scalar(1e-3);
@@ -89,10 +90,10 @@ class levenberg {
   static constexpr int max_retries = 8;
 
   /// Which parameters may move, as 1 or 0.
-  VOXHERD_FUNCTION void find_movable(const normal_equations<Number>& e, Number (&moves)[parameter_count]) const {
+  VOXHERD_FUNCTION void find_movable(const normal_equations<Tissue, Number>& e, Number (&moves)[count]) const {
     const Number none(scalar(0)), one(scalar(1));
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) {
+    for (int i = 0; i < count; ++i) {
       if (limits_.fixed[i]) {
         moves[i] = none;
         continue;
@@ -108,42 +109,53 @@ class levenberg {
 
   /// A new step for lanes whose point is new. Returns which lanes have converged: their step, predicted to reduce the
   /// cost by less than the tolerance, is taken without evaluation.
-  VOXHERD_FUNCTION mask step_from(const mask& fresh, normal_equations<Number>& e) {
-    Number moves[parameter_count], step[parameter_count];
+  VOXHERD_FUNCTION mask step_from(const mask& fresh, normal_equations<Tissue, Number>& e) {
+    Number moves[count], step[count];
     find_movable(e, moves);
+    constexpr parameter_facts<Tissue> facts;
     const Number one(scalar(1)), stretch = one + damping_;
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) {
+    for (int i = 0; i < count; ++i) {
       VOXHERD_UNROLL
       for (int j = 0; j < i; ++j) e.hessian[packed_index(i, j)] *= moves[i] * moves[j];
       Number& own = e.hessian[packed_index(i, i)];
-      const bool damped = !FlowsAreBest || (i != ka && i != kp);
+      const bool damped = !FlowsAreBest || !facts.is_flow[i];
       own = (damped ? own * stretch : own) * moves[i] + (one - moves[i]);
       step[i] = e.gradient[i] * moves[i];
     }
-    const mask good = cholesky_factor_lanes<parameter_count, mask>(e.hessian);
-    cholesky_solve<parameter_count>(e.hessian, step);
+    const mask good = cholesky_factor_lanes<count, mask>(e.hessian);
+    solve(e.hessian, step);
     Number fall(scalar(0));
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) fall += step[i] * e.gradient[i] * moves[i];
+    for (int i = 0; i < count; ++i) fall += step[i] * e.gradient[i] * moves[i];
     const mask usable = fresh && good && fall < Number(scalar(1e30));
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) step_[i] = lane::select(usable, step[i], step_[i]);
+    for (int i = 0; i < count; ++i) step_[i] = lane::select(usable, step[i], step_[i]);
     const mask settled = usable && !(fall > limits_.relative_tolerance * cost_);
     if (lane::any(settled)) take_step(settled);
     return settled || (fresh && !usable);
   }
 
-  VOXHERD_FUNCTION void take_step(const mask& which) {
-    Number p[parameter_count];
-    VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) p[i] = best_[i] + step_[i];
-    limits_.settle(p);
-    VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) best_[i] = lane::select(which, p[i], best_[i]);
+  /// Not a part of its caller on a CPU: GCC would decide by the number of callers, and fused multiply-adds, thus the
+  /// last bits, would change with it.
+#if !defined(__CUDACC__)
+  [[gnu::noinline]]
+#endif
+  VOXHERD_FUNCTION static void
+  solve(const Number (&factor)[packed_size(count)], Number (&x)[count]) {
+    cholesky_solve<count>(factor, x);
   }
 
-  Number best_[parameter_count] = {}, step_[parameter_count] = {};
+  VOXHERD_FUNCTION void take_step(const mask& which) {
+    Number p[count];
+    VOXHERD_UNROLL
+    for (int i = 0; i < count; ++i) p[i] = best_[i] + step_[i];
+    limits_.settle(p);
+    VOXHERD_UNROLL
+    for (int i = 0; i < count; ++i) best_[i] = lane::select(which, p[i], best_[i]);
+  }
+
+  Number best_[count] = {}, step_[count] = {};
   Number cost_{}, damping_{};
   counter iterations_{}, retries_{};
 };

@@ -19,15 +19,18 @@ double integral(const time_course& t, const std::vector<double>& curve, double u
 
 }  // namespace
 
-linear_table::linear_table(const time_course& t, double arterial_delay_s, double portal_delay_s) : counts_(t.counts) {
-  for (const double s : t.time_s) values_.push_back(integral(t, t.arterial, s - arterial_delay_s));
-  for (const double s : t.time_s) values_.push_back(integral(t, t.portal, s - portal_delay_s));
+linear_table::linear_table(const time_course& t, const std::vector<double>& delay_s)
+    : inputs_(delay_s.size()), counts_(t.counts) {
+  for (std::size_t i = 0; i < inputs_; ++i)
+    for (const double s : t.time_s) values_.push_back(integral(t, t.input(static_cast<int>(i)), s - delay_s[i]));
   for (const double s : t.time_s) values_.push_back(s - t.time_s.front());
 }
 
 linear_view linear_table::view_of(const double* values, const std::uint8_t* counts) const {
   const std::size_t frames = counts_.size();
-  return {values, values + frames, values + 2 * frames, counts, static_cast<int>(frames)};
+  linear_view view{{}, values + inputs_ * frames, counts, static_cast<int>(frames)};
+  for (std::size_t i = 0; i < inputs_; ++i) view.integral[i] = values + i * frames;
+  return view;
 }
 
 }  // namespace voxherd::perfusion

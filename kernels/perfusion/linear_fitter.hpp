@@ -14,10 +14,9 @@ namespace voxherd::perfusion {
 
 /// Input of every voxel's linear fit, per frame.
 struct linear_view {
-  const double* arterial_integral;  ///< integral of the delayed input up to the frame, its unit x s
-  const double* portal_integral;
-  const double* time_s;        ///< since the first frame
-  const std::uint8_t* counts;  ///< 1: fitted
+  const double* integral[max_inputs];  ///< of each delayed input up to the frame, its unit x s
+  const double* time_s;                ///< since the first frame
+  const std::uint8_t* counts;          ///< 1: fitted
   int frames;
 };
 
@@ -25,7 +24,8 @@ struct linear_view {
 /// integrated once, exactly (they are linear between frames, see time_course).
 class linear_table {
  public:
-  linear_table(const time_course& t, double arterial_delay_s, double portal_delay_s);
+  /// One delay for each input.
+  linear_table(const time_course& t, const std::vector<double>& delay_s);
   linear_view view() const { return view_of(values_.data(), counts_.data()); }
   /// The same numbers in another memory, copied there in the order of values() and counts().
   linear_view view_of(const double* values, const std::uint8_t* counts) const;
@@ -33,35 +33,44 @@ class linear_table {
   const std::vector<std::uint8_t>& counts() const { return counts_; }
 
  private:
-  std::vector<double> values_;  ///< arterial, portal, times
+  std::vector<double> values_;  ///< inputs, times
+  std::size_t inputs_;
   std::vector<std::uint8_t> counts_;
 };
 
-template <class Number>
+/// The delays of a washout model at which the linear fit is made.
+template <class Tissue>
+std::vector<double> given_delays(const fit_settings& s) {
+  std::vector<double> delay_s;
+  for (int i = 0; i < Tissue::inputs; ++i) delay_s.push_back(s.rules[static_cast<std::size_t>(Tissue::delay(i))].start);
+  return delay_s;
+}
+
+template <class Tissue, class Number>
 struct linear_fit {
-  Number p[parameter_count];  ///< 1/s and s; flows 0 where degenerate
-  Number sum_of_squares;      ///< sum of squares of the equation's residuals, not of the curve's
+  Number p[Tissue::count];  ///< 1/s and s; flows 0 where degenerate
+  Number sum_of_squares;    ///< sum of squares of the equation's residuals, not of the curve's
   typename lane::lane_traits<Number>::mask degenerate;  ///< the columns are linearly dependent (or not finite)
 };
 
-/// Murase's linear least squares (Magn Reson Med 51:858, 2004) for the model with two inputs: over the fitted frames,
-///   C_i = ka int Ca(s - tau_a) ds + kp int Cp(s - tau_p) ds - kl int C(s) ds, up to t_i,
+/// Murase's linear least squares (Magn Reson Med 51:858, 2004) for washout models: over the fitted frames,
+///   C_i = sum over the inputs of flow int c(s - delay) ds - rate int C(s) ds, up to t_i,
 /// C by the trapezoid rule through fitted frames, starting with 0 at frame 0. No start and no iteration; the noise of
-/// C in its own integral reduces the flows (48 frames, contrast to noise 10: kl and kp by 3 %, ka not; at 30 by 1
-/// %).
+/// C in its own integral reduces the flows (dual model, 48 frames, contrast to noise 10: kl and kp by 3 %, ka
+/// not; at 30 by 1 %).
 ///
 /// Unbounded, the solution is not changed: flows may be negative if the data say so. Bounded, it is the minimum
 /// within the bounds, which is not the free solution clipped. Fixed parameters keep their start value in both.
 ///
 /// Number: double or lane::double_lanes. In float, the squares of the nearly parallel columns leave no digit.
-template <class Number>
+template <class Tissue, class Number>
 class linear_fitter {
  public:
+  using fit = linear_fit<Tissue, Number>;
   using mask = typename lane::lane_traits<Number>::mask;
 
   linear_fitter(const linear_view& view, const fit_settings& s) : view_(view), bounded_(s.bounded) {
-    delay_[0] = s.rules[tau_a].start;
-    delay_[1] = s.rules[tau_p].start;
+    for (int i = 0; i < inputs; ++i) delay_[i] = s.rules[static_cast<std::size_t>(Tissue::delay(i))].start;
     for (int i = 0; i < unknowns; ++i) {
       const parameter_rule& rule = s.rules[static_cast<std::size_t>(i)];
       fixed_[i] = rule.fixed;
@@ -70,23 +79,22 @@ class linear_fitter {
     }
   }
 
-  VOXHERD_FUNCTION linear_fit<Number> operator()(voxel_samples y) const {
+  VOXHERD_FUNCTION fit operator()(voxel_samples y) const {
     normal_numbers n;
     gather(y, n);
-    linear_fit<Number> fit;
+    fit found;
     Number x[unknowns];
-    fit.degenerate = !solve(n, state_of_all(loose), x);
+    found.degenerate = !solve(n, state_of_all(loose), x);
     if (bounded_ && lane::any(outside(x))) search_bounds(n, x);
-    for (int i = 0; i < unknowns; ++i) fit.p[i] = lane::select(fit.degenerate, Number(0.0), x[i]);
-    fit.p[tau_a] = delay_[0];
-    fit.p[tau_p] = delay_[1];
-    fit.sum_of_squares = residuals(y, fit.p);
-    return fit;
+    for (int i = 0; i < unknowns; ++i) found.p[i] = lane::select(found.degenerate, Number(0.0), x[i]);
+    for (int i = 0; i < inputs; ++i) found.p[Tissue::delay(i)] = delay_[i];
+    found.sum_of_squares = residuals(y, found.p);
+    return found;
   }
 
  private:
-  static constexpr int unknowns = 3;  ///< kl, ka, kp
-  static_assert(kl < unknowns && ka < unknowns && kp < unknowns);
+  static constexpr int inputs = Tissue::inputs, unknowns = 1 + inputs;  ///< rate and flows, the first parameters
+  static constexpr int bound_choices = inputs == 1 ? 9 : 27;
   /// Below this fraction, the squared rest of a column after removing the earlier columns counts as zero.
   static constexpr double min_independence = 1e-12;
 
@@ -110,7 +118,8 @@ class linear_fitter {
       sum += (view_.time_s[i] - time_s) * 0.5 * (before + c);
       before = c;
       time_s = view_.time_s[i];
-      const Number column[unknowns] = {-sum, Number(view_.arterial_integral[i]), Number(view_.portal_integral[i])};
+      Number column[unknowns] = {-sum};
+      for (int n = 0; n < inputs; ++n) column[1 + n] = Number(view_.integral[n][i]);
       use(column, c);
     }
   }
@@ -126,7 +135,7 @@ class linear_fitter {
     });
   }
 
-  VOXHERD_FUNCTION Number residuals(voxel_samples y, const Number (&p)[parameter_count]) const {
+  VOXHERD_FUNCTION Number residuals(voxel_samples y, const Number (&p)[Tissue::count]) const {
     Number sum(0.0);
     each_frame(y, [&](const Number(&column)[unknowns], const Number& c) {
       Number rest = c;
@@ -174,13 +183,13 @@ class linear_fitter {
     return any;
   }
 
-  /// The minimum over all 27 choices of unknowns held at bounds that keep the others within theirs.
+  /// The minimum over all choices of unknowns held at bounds that keep the others within theirs.
   VOXHERD_FUNCTION void search_bounds(const normal_numbers& n, Number (&best)[unknowns]) const {
     const mask wanted = outside(best);
     Number min_cost(1e300);
-    for (int code = 1; code < 27; ++code) {
-      const states s{{static_cast<bound_state>(code % 3), static_cast<bound_state>(code / 3 % 3),
-                      static_cast<bound_state>(code / 9)}};
+    for (int code = 1; code < bound_choices; ++code) {
+      states s;
+      for (int i = 0, left = code; i < unknowns; ++i, left /= 3) s.of[i] = static_cast<bound_state>(left % 3);
       bool known = true;
       for (int i = 0; i < unknowns; ++i) known = known && (!fixed_[i] || s.of[i] == at_least);
       if (!known) continue;
@@ -206,16 +215,16 @@ class linear_fitter {
 
   linear_view view_;
   bool bounded_;
-  double delay_[2];  ///< arterial, portal, s
+  double delay_[inputs];  ///< s
   bool fixed_[unknowns];
   double min_[unknowns], most_[unknowns];  ///< 1/s
 };
 
 /// Stores lane l's linear fit as the result of its voxel's only item; without a solution, the voxel is `singular`.
-template <class Number>
-VOXHERD_FUNCTION inline void keep_linear_fit(const linear_fit<Number>& fit, int l, const fit_arrays& a,
+template <class Tissue, class Number>
+VOXHERD_FUNCTION inline void keep_linear_fit(const linear_fit<Tissue, Number>& fit, int l, const fit_arrays& a,
                                              std::size_t voxel) {
-  for (int i = 0; i < parameter_count; ++i) a.p[static_cast<std::size_t>(i) * a.count + voxel] = lane::get(fit.p[i], l);
+  for (int i = 0; i < Tissue::count; ++i) a.p[static_cast<std::size_t>(i) * a.count + voxel] = lane::get(fit.p[i], l);
   a.cost[voxel] = lane::get(fit.sum_of_squares, l);
   a.iterations[voxel] = 1;
   a.exit_code[voxel] = static_cast<std::uint8_t>(fit_exit::converged);

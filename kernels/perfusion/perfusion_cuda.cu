@@ -10,6 +10,8 @@
 #include "kernels/perfusion/finisher.hpp"
 #include "kernels/perfusion/linear_fitter.hpp"
 #include "kernels/perfusion/paper/block_fft_cuda.cuh"
+#include "kernels/perfusion/perfusion.hpp"
+#include "kernels/perfusion/start_list.hpp"
 #include "kernels/perfusion/start_search.hpp"
 
 namespace voxherd::perfusion {
@@ -73,7 +75,8 @@ void launch_tiles(Kernel kernel, std::size_t count, int row_floats, std::size_t 
 
 namespace {
 
-__global__ void linear_kernel(const __grid_constant__ linear_fitter<double> fitter,
+template <class Tissue>
+__global__ void linear_kernel(const __grid_constant__ linear_fitter<Tissue, double> fitter,
                               const __grid_constant__ fit_arrays a) {
   extern __shared__ __align__(16) std::byte shared[];
   const shared_tile tile(shared, a.frames);
@@ -84,26 +87,28 @@ __global__ void linear_kernel(const __grid_constant__ linear_fitter<double> fitt
 }
 
 /// The linear fit, one voxel per thread.
+template <class Tissue>
 class cuda_linear {
  public:
   cuda_linear(const time_course& t, const fit_settings& s, cudaStream_t stream)
-      : table_(t, s.rules[tau_a].start, s.rules[tau_p].start),
+      : table_(t, given_delays<Tissue>(s)),
         values_(copied(table_.values().data(), table_.values().size(), stream)),
         counts_(copied(table_.counts().data(), table_.counts().size(), stream)),
         fitter_(table_.view_of(values_.data(), counts_.data()), s) {}
 
   void launch(const fit_arrays& a, cudaStream_t stream) const {
-    launch_tiles(linear_kernel, a.count, a.frames, 0, stream, fitter_, a);
+    launch_tiles(linear_kernel<Tissue>, a.count, a.frames, 0, stream, fitter_, a);
   }
 
  private:
   linear_table table_;
   device_buffer<double> values_;
   device_buffer<std::uint8_t> counts_;
-  linear_fitter<double> fitter_;
+  linear_fitter<Tissue, double> fitter_;
 };
 
 /// Converts signals to concentrations and finds the starts of each voxel's fits.
+template <class Tissue>
 struct prepare_job {
   fit_arrays arrays;
   voxel_converter converter;
@@ -111,10 +116,11 @@ struct prepare_job {
   int row_floats;
   bool searches;
   start_table_view table;
-  double start[parameter_count];
+  double start[max_starts][parameter_count<Tissue>];
 };
 
-__global__ void prepare_kernel(const __grid_constant__ prepare_job job) {
+template <class Tissue>
+__global__ void prepare_kernel(const __grid_constant__ prepare_job<Tissue> job) {
   extern __shared__ __align__(16) std::byte shared[];
   const fit_arrays& a = job.arrays;
   const shared_tile tile(shared, job.row_floats);
@@ -126,20 +132,23 @@ __global__ void prepare_kernel(const __grid_constant__ prepare_job job) {
     a.status[voxel] = static_cast<std::uint8_t>(c.status);
     a.t1_s[voxel] = static_cast<float>(c.t1_s);
     a.S0[voxel] = static_cast<float>(c.S0);
-    if (job.searches) {
-      with_start_search<float>(job.table, a.starts, [&](const auto& search) {
-        search(voxel_samples{tile.row(), 1}, a.starts, a.p + voxel, a.count);
-      });
-    } else {
-      for (int i = 0; i < parameter_count; ++i) a.p[place_of_parameter(a, 0, i, voxel)] = job.start[i];
-    }
+    const bool searches = has_papers_convolutions<Tissue> && job.searches;
+    if constexpr (has_papers_convolutions<Tissue>)
+      if (searches)
+        with_start_search<float>(job.table, a.starts, [&](const auto& search) {
+          search(voxel_samples{tile.row(), 1}, a.starts, a.p + voxel, a.count);
+        });
+    for (int start = 0; start < (searches ? 0 : a.starts); ++start)
+      for (int i = 0; i < parameter_count<Tissue>; ++i)
+        a.p[place_of_parameter(a, start, i, voxel)] = job.start[start][i];
   }
   tile.save(a.samples + first * static_cast<std::size_t>(a.frames), rows, a.frames);
 }
 
-template <class Model>
-__global__ void finish_kernel(const __grid_constant__ cuda_fit_job<typename Model::scalar> job,
-                              const __grid_constant__ outputs out) {
+template <class Tissue, class Model>
+__global__ void finish_kernel(const __grid_constant__ cuda_fit_job<typename Model::scalar, parameter_count<Tissue>> job,
+                              const __grid_constant__ output_arrays_of<Tissue> out) {
+  constexpr int count = parameter_count<Tissue>;
   using scalar = typename Model::scalar;
   extern __shared__ __align__(16) std::byte shared[];
   const fit_arrays& a = job.arrays;
@@ -149,55 +158,62 @@ __global__ void finish_kernel(const __grid_constant__ cuda_fit_job<typename Mode
   const std::size_t first = std::size_t{blockIdx.x} * blockDim.x, voxel = first + threadIdx.x;
   tile.load(a.samples + first * static_cast<std::size_t>(a.frames), rows, a.frames);
   if (static_cast<int>(threadIdx.x) >= rows) return;
-  if (a.status[voxel] != 0) return store_nothing(out, voxel, a.status[voxel]);
+  if (a.status[voxel] != 0) return store_nothing<Tissue>(out, voxel, a.status[voxel]);
   const int best = best_start(a, voxel);
-  scalar p[parameter_count];
+  scalar p[count];
   VOXHERD_UNROLL
-  for (int i = 0; i < parameter_count; ++i) p[i] = static_cast<scalar>(a.p[place_of_parameter(a, best, i, voxel)]);
+  for (int i = 0; i < count; ++i) p[i] = static_cast<scalar>(a.p[place_of_parameter(a, best, i, voxel)]);
   const Model model(curves);
-  const judgement<scalar> j = judge<Model, scalar>(model, curves, job.limits)(p, {tile.row(), 1});
-  if (j.singular) return store_nothing(out, voxel, static_cast<std::uint8_t>(voxel_status::singular));
-  store_fit(p, j, 0, out, voxel);
-  store_facts(a, voxel, out, voxel);
+  const auto j = judge<Tissue, Model, scalar>(model, curves, job.limits)(p, {tile.row(), 1});
+  if (j.singular) return store_nothing<Tissue>(out, voxel, static_cast<std::uint8_t>(voxel_status::singular));
+  store_fit<Tissue>(p, j, 0, out, voxel);
+  store_facts<Tissue>(a, voxel, out, voxel);
 }
 
-template <class Scalar>
+template <class Tissue, class Scalar>
 class cuda_fitter final : public fitter {
  public:
+  static constexpr int count = parameter_count<Tissue>;
+  using fit_job = cuda_fit_job<Scalar, count>;
+
   cuda_fitter(const time_course& t, const conversion& convert, const fit_settings& s)
       : settings_(s),
         table_(t),
-        starts_(t, s),
+        start_list_(list_starts<Tissue>(s)),
         limits_(s),
         values_(copied(table_.values().data(), table_.values().size(), stream_)),
         counts_(copied(table_.counts().data(), table_.counts().size(), stream_)),
-        start_values_(copied(starts_.values().data(), starts_.values().size(), stream_)),
         scratch_(scratch_floats(static_cast<int>(t.frames()))),
         next_item_(1),
         converter_(convert, static_cast<int>(t.frames()), counts_.data()),
         frames_(static_cast<int>(t.frames())),
         row_floats_(frames_ + convert.extras()) {
     if (s.convolution == convolution_kind::block_fft) block_fft_.emplace(frames_, stream_);
-    if (s.solver == solver_kind::linear) linear_.emplace(t, s, stream_);
+    if constexpr (is_washout<Tissue>)
+      if (s.solver == solver_kind::linear) linear_.emplace(t, s, stream_);
+    if constexpr (has_papers_convolutions<Tissue>)
+      if (s.starts > 0) dictionary_.emplace(t, s);
+    if (dictionary_) start_values_ = copied(dictionary_->values().data(), dictionary_->values().size(), stream_);
     stream_.wait();
   }
 
-  void fit(std::size_t count, const float* rows, const outputs& out) override {
+  void fit(std::size_t voxels, const float* rows, std::span<void* const> out) override {
     seconds_ = 0;
-    if (count == 0) return;
-    reserve(count);
-    outputs results;
-    results_.reserve(count, out.array, results.array);
+    if (voxels == 0) return;
+    reserve(voxels);
+    output_arrays_of<Tissue> wanted, results;
+    std::copy_n(out.begin(), wanted.count, wanted.array);
+    results_.reserve(voxels, wanted.array, results.array);
     VOXHERD_CUDA_CHECK(cudaMemcpyAsync(rows_.data(), rows,
-                                       count * static_cast<std::size_t>(row_floats_) * sizeof(float),
+                                       voxels * static_cast<std::size_t>(row_floats_) * sizeof(float),
                                        cudaMemcpyHostToDevice, stream_));
     before_.record(stream_);
-    const cuda_fit_job<Scalar> job = job_for(arrays_for(count));
+    const fit_job job = job_for(arrays_for(voxels));
     prepare(job.arrays);
     fit_items(job);
     finish(job, results);
     after_.record(stream_);
-    results_.fetch(count, results.array, out.array, stream_);
+    results_.fetch(voxels, results.array, wanted.array, stream_);
     stream_.wait();
     seconds_ = after_.seconds_since(before_);
   }
@@ -215,34 +231,35 @@ class cuda_fitter final : public fitter {
  private:
   int starts() const { return std::max(1, settings_.starts); }
 
-  void reserve(std::size_t count) {
+  void reserve(std::size_t voxels) {
     const auto n = static_cast<std::size_t>(starts());
-    rows_.reserve(count * static_cast<std::size_t>(row_floats_));
-    floats_.reserve(count * fit_arrays::floats_per_voxel(frames_));
-    doubles_.reserve(count * fit_arrays::doubles_per_voxel(starts()));
-    numbers_.reserve(count * n);
-    bytes_.reserve(count * (n + 1));
+    rows_.reserve(voxels * static_cast<std::size_t>(row_floats_));
+    floats_.reserve(voxels * fit_arrays::floats_per_voxel(frames_));
+    doubles_.reserve(voxels * fit_arrays::doubles_per_voxel(starts(), count));
+    numbers_.reserve(voxels * n);
+    bytes_.reserve(voxels * (n + 1));
   }
 
   /// The stages' arrays in device memory.
-  fit_arrays arrays_for(std::size_t count) const {
+  fit_arrays arrays_for(std::size_t voxels) const {
     const auto n = static_cast<std::size_t>(starts());
     fit_arrays a;
-    a.count = count;
+    a.count = voxels;
     a.frames = frames_;
     a.starts = starts();
+    a.parameters = count;
     a.samples = floats_.data();
-    a.t1_s = a.samples + count * static_cast<std::size_t>(frames_);
-    a.S0 = a.t1_s + count;
+    a.t1_s = a.samples + voxels * static_cast<std::size_t>(frames_);
+    a.S0 = a.t1_s + voxels;
     a.p = doubles_.data();
-    a.cost = a.p + parameter_count * n * count;
+    a.cost = a.p + count * n * voxels;
     a.iterations = numbers_.data();
     a.status = bytes_.data();
-    a.exit_code = a.status + count;
+    a.exit_code = a.status + voxels;
     return a;
   }
 
-  cuda_fit_job<Scalar> job_for(const fit_arrays& a) const {
+  fit_job job_for(const fit_arrays& a) const {
     return {a,
             table_.view_of(values_.data(), counts_.data()),
             values_.data(),
@@ -253,48 +270,51 @@ class cuda_fitter final : public fitter {
   }
 
   void prepare(const fit_arrays& a) {
-    prepare_job job{
-        a, converter_, rows_.data(), row_floats_, settings_.starts > 0, starts_.view_of(start_values_.data()), {}};
-    for (int i = 0; i < parameter_count; ++i) job.start[i] = settings_.rules[static_cast<std::size_t>(i)].start;
-    launch_tiles(prepare_kernel, a.count, row_floats_, 0, stream_, job);
+    prepare_job<Tissue> job{a, converter_, rows_.data(), row_floats_, dictionary_.has_value(), {}, {}};
+    if (dictionary_) job.table = dictionary_->view_of(start_values_.data());
+    std::copy(start_list_.begin(), start_list_.end(), &job.start[0][0]);
+    launch_tiles(prepare_kernel<Tissue>, a.count, row_floats_, 0, stream_, job);
   }
 
-  void fit_items(const cuda_fit_job<Scalar>& job) {
-    if (linear_) return linear_->launch(job.arrays, stream_);
-    if constexpr (is_double<Scalar>)
+  void fit_items(const fit_job& job) {
+    using kind = solver_kind;
+    if constexpr (is_washout<Tissue>)
+      if (linear_) return linear_->launch(job.arrays, stream_);
+    if constexpr (is_double<Scalar> && has_papers_convolutions<Tissue>)
       if (block_fft_) return block_fft_->launch(job, stream_);
-    if (settings_.solver == solver_kind::simplex) return launch_fits<solver_kind::simplex>(settings_, job, stream_);
-    if constexpr (is_double<Scalar>)
-      if (settings_.solver == solver_kind::varpro) return launch_fits<solver_kind::varpro>(settings_, job, stream_);
-    launch_fits<solver_kind::lm>(settings_, job, stream_);
+    if (settings_.solver == kind::simplex) return launch_fits<Tissue, kind::simplex>(settings_, job, stream_);
+    if constexpr (is_double<Scalar> && is_washout<Tissue>)
+      if (settings_.solver == kind::varpro) return launch_fits<Tissue, kind::varpro>(settings_, job, stream_);
+    launch_fits<Tissue, kind::lm>(settings_, job, stream_);
   }
 
-  void finish(const cuda_fit_job<Scalar>& job, const outputs& results) {
+  void finish(const fit_job& job, const output_arrays_of<Tissue>& results) {
     const std::size_t curves = shared_curves<Scalar>::bytes(job.value_count, frames_);
-    with_model<Scalar>(settings_, job.curves.spacing_s > 0, [&]<class Model>() {
-      launch_tiles(finish_kernel<Model>, job.arrays.count, frames_, curves, stream_, job, results);
+    with_model<Tissue, Scalar>(settings_, job.curves.spacing_s > 0, [&]<class Model>() {
+      launch_tiles(finish_kernel<Tissue, Model>, job.arrays.count, frames_, curves, stream_, job, results);
     });
   }
 
   cuda_stream stream_;
   fit_settings settings_;
   curves_table<Scalar> table_;
-  start_table starts_;
-  fit_limits<Scalar> limits_;
+  std::vector<double> start_list_;  ///< [start][parameter]
+  fit_limits<Scalar, count> limits_;
   device_buffer<Scalar> values_;
   device_buffer<std::uint8_t> counts_;
   device_buffer<four_floats> start_values_;
   device_buffer<float> scratch_;
   device_buffer<unsigned long long> next_item_;
-  std::optional<cuda_block_fft> block_fft_;  ///< for that convolution
-  std::optional<cuda_linear> linear_;        ///< for that solver
+  std::optional<cuda_block_fft> block_fft_;    ///< for that convolution
+  std::optional<cuda_linear<Tissue>> linear_;  ///< for that solver
+  std::optional<start_table> dictionary_;
   voxel_converter converter_;
   int frames_, row_floats_;
   device_buffer<float> rows_, floats_;
   device_buffer<double> doubles_;
   device_buffer<std::uint32_t> numbers_;
   device_buffer<std::uint8_t> bytes_;
-  output_buffers<outputs::count> results_{output_widths<fit_outputs>()};
+  output_buffers<output_arrays_of<Tissue>::count> results_{output_widths<model_outputs<Tissue>>()};
   cuda_event before_, after_;
   double seconds_ = 0;
 };
@@ -303,9 +323,14 @@ class cuda_fitter final : public fitter {
 
 std::unique_ptr<fitter> make_fitter_cuda(const time_course& frames, const conversion& convert,
                                          const fit_settings& settings) {
-  if (settings.precision == precision_kind::float32)
-    return std::make_unique<cuda_fitter<float>>(frames, convert, settings);
-  return std::make_unique<cuda_fitter<double>>(frames, convert, settings);
+  std::unique_ptr<fitter> made;
+  with_tissue(*settings.model, [&]<class Tissue>() {
+    if (settings.precision == precision_kind::float32)
+      made = std::make_unique<cuda_fitter<Tissue, float>>(frames, convert, settings);
+    else
+      made = std::make_unique<cuda_fitter<Tissue, double>>(frames, convert, settings);
+  });
+  return made;
 }
 
 }  // namespace voxherd::perfusion

@@ -1,20 +1,25 @@
 #pragma once
 
+#include <utility>
+
 #include "kernels/perfusion/model.hpp"
+#include "kernels/perfusion/settings.hpp"
 #include "kernels/perfusion/taps.hpp"
 
 namespace voxherd::perfusion {
 
-/// The model on even frames by recursion from frame to frame, in either discretisation (see taps.hpp, model.hpp).
-template <class Number, discretisation_kind Kind>
+/// A tissue model on even frames by recursion from frame to frame, in either discretisation (see taps.hpp, model.hpp).
+template <class Tissue, class Number, discretisation_kind Kind>
 class recursion_model {
  public:
   using scalar = typename lane::lane_traits<Number>::scalar;
   static constexpr bool exact = Kind == discretisation_kind::exact;
+  static constexpr int count = parameter_count<Tissue>;
+  static_assert(exact || is_washout<Tissue>);
 
   VOXHERD_FUNCTION explicit recursion_model(const curves_view<scalar>& view) : view_(view) {}
 
-  VOXHERD_FUNCTION Number cost(const Number (&p)[parameter_count], voxel_samples y) const {
+  VOXHERD_FUNCTION Number cost(const Number (&p)[count], voxel_samples y) const {
     Number sum(scalar(0));
     walk(p, [&](int i, Number c, bool counts) VOXHERD_INLINED_LAMBDA {
       if (!counts) return;
@@ -26,64 +31,68 @@ class recursion_model {
 
   /// Calls write(i, C_i) for all frames.
   template <class Write>
-  VOXHERD_FUNCTION void curve(const Number (&p)[parameter_count], Write&& write) const {
+  VOXHERD_FUNCTION void curve(const Number (&p)[count], Write&& write) const {
     walk(p, [&](int i, Number c, bool) { write(i, c); });
   }
 
-  /// Columns of the derivative: kl; ka, kp (the convolved inputs); and for the delays, until the end, the delayed
-  /// inputs themselves where the model is exact: dH/dtau = k H - x(t - tau).
-  VOXHERD_FUNCTION void equations(const Number (&p)[parameter_count], voxel_samples y,
-                                  normal_equations<Number>& out) const {
-    feeds<true> in(*this, p);
-    const Number zero(scalar(0));
-    state s{zero, zero, zero, zero, zero, zero};
-    clear(out);
-    for (int i = in.first; i < 0; ++i) advance(s, p, i, in);
-    each_frame([&](int i, bool counts) VOXHERD_INLINED_LAMBDA {
-      advance(s, p, i, in);
-      if (!counts) return;
-      const Number column[parameter_count] = {s.slope, s.arterial, s.portal, s.arterial_delay, s.portal_delay};
-      add_frame(column, load(y.first + i * y.stride, zero) - s.tissue, out);
-    });
-    turn_delays(p, out);
+  VOXHERD_FUNCTION void equations(const Number (&p)[count], voxel_samples y,
+                                  normal_equations<Tissue, Number>& out) const {
+    const auto r = respond<Tissue>(p);
+    if constexpr (is_washout<Tissue>) {
+      sum_columns(r, y, out);
+      turn_delays(p, out);
+    } else {
+      column_sums<Number, columns::count> raw;
+      sum_columns(r, y, raw);
+      make_equations<Tissue>(p, r, raw, out);
+    }
   }
 
-  VOXHERD_FUNCTION void separable(const Number (&p)[parameter_count], voxel_samples y,
-                                  separable_equations<Number>& out) const {
-    feeds<true> in(*this, p);
+  VOXHERD_FUNCTION void separable(const Number (&p)[count], voxel_samples y,
+                                  separable_equations<Tissue, Number>& out) const {
+    using unit_columns = separable_columns<Tissue>;
+    feeds<true> in(*this, respond<Tissue>(p));
     const Number zero(scalar(0));
-    unit_state a{zero, zero, zero}, b{zero, zero, zero};
+    unit_state s[inputs];
+    VOXHERD_UNROLL
+    for (unit_state& one : s) one = {zero, zero, zero};
     clear(out);
-    const auto move_on = [&](int i) {
-      advance(a, i, in, in.arterial);
-      advance(b, i, in, in.portal);
+    const auto move_on = [&](int i) VOXHERD_INLINED_LAMBDA {
+      VOXHERD_UNROLL
+      for (int n = 0; n < inputs; ++n) advance(s[n], i, in, in.input[n]);
     };
     for (int i = in.first; i < 0; ++i) move_on(i);
     each_frame([&](int i, bool counts) VOXHERD_INLINED_LAMBDA {
       move_on(i);
       if (!counts) return;
-      const Number column[separable_columns] = {a.curve, b.curve, a.slope, b.slope, a.delay, b.delay};
-      add_frame(column, load(y.first + i * y.stride, zero) - (p[ka] * a.curve + p[kp] * b.curve), out);
+      Number column[unit_columns::count];
+      VOXHERD_UNROLL
+      for (int n = 0; n < inputs; ++n) {
+        column[unit_columns::curve(n)] = s[n].curve;
+        column[unit_columns::by_rate(n)] = s[n].slope;
+        column[unit_columns::by_delay(n)] = s[n].delay;
+      }
+      const Number fitted =
+          sum_over_inputs<inputs>([&](int n) VOXHERD_INLINED_LAMBDA { return p[Tissue::flow(n)] * s[n].curve; });
+      add_frame(column, load(y.first + i * y.stride, zero) - fitted, out);
     });
-    // Not with a factor of zero for the paper: GCC 12 then drops the loop's end (an endless loop in AVX-512).
+    // GCC 12 drops the function's end (AVX-512) with a factor of zero for the paper, or with a named constant of -1.
     if constexpr (exact) {
-      combine_columns<arterial_by_delay, unit_arterial>(Number(scalar(-1)), p[kl], out);
-      combine_columns<portal_by_delay, unit_portal>(Number(scalar(-1)), p[kl], out);
+      combine_columns<unit_columns::by_delay(0), unit_columns::curve(0)>(Number(scalar(-1)), p[Tissue::rate], out);
+      if constexpr (inputs == 2)
+        combine_columns<unit_columns::by_delay(1), unit_columns::curve(1)>(Number(scalar(-1)), p[Tissue::rate], out);
     }
   }
 
  private:
+  static constexpr int inputs = Tissue::inputs, exponentials = Tissue::exponentials;
+  using columns = raw_columns<Tissue>;
+
   /// State of one input in the recursion.
   template <bool WithSlope>
   struct feed {
     VOXHERD_INLINED feed(const recursion_model& m, const scalar* curve, Number tau)
         : place(place_of(tau, m.view_.spacing_s, m.view_.frames)), samples(curve, place.whole) {}
-
-    VOXHERD_INLINED void scale(Number flow) {
-      weight.before *= flow;
-      weight.at *= flow;
-      weight.after *= flow;
-    }
 
     VOXHERD_INLINED void enter(int frame) {
       x1 = samples[frame - 1];
@@ -91,13 +100,12 @@ class recursion_model {
       x3 = samples[frame + 1];
     }
 
-    /// Moves to a frame and returns its weighted sum; the samples remain readable until the next one.
-    VOXHERD_INLINED Number next(int frame) {
+    /// Moves to a frame; the samples remain readable until the next one.
+    VOXHERD_INLINED void move_to(int frame) {
       x0 = x1;
       x1 = x2;
       x2 = x3;
       x3 = samples[frame + 2];
-      return sum(weight);
     }
 
     VOXHERD_INLINED Number sum(const taps<Number>& w) const {
@@ -105,53 +113,86 @@ class recursion_model {
       return w.before * x0 + w.at * x1 + w.after * x2;
     }
 
+    /// The delayed input at the frame.
+    VOXHERD_INLINED Number delayed() const { return x1 + place.part * (x2 - x1); }
+
     delay_place<Number> place;
     cursor<Number> samples;
-    taps<Number> weight, slope;
+    taps<Number> weight[exponentials], slope[exponentials];
     Number x0, x1, x2, x3;  ///< x3 is read a frame before its use
   };
 
-  /// Both inputs, at the first frame with inflow.
+  /// All inputs, at the first frame with inflow.
   template <bool WithSlope>
   struct feeds {
-    VOXHERD_INLINED feeds(const recursion_model& m, const Number (&p)[parameter_count])
-        : arterial(m, m.view_.arterial, p[tau_a]), portal(m, m.view_.portal, p[tau_p]) {
+    VOXHERD_INLINED feeds(const recursion_model& m, const response_of<Tissue, Number>& r)
+        : feeds(m, r, std::make_integer_sequence<int, inputs>()) {}
+
+    template <int... I>
+    VOXHERD_INLINED feeds(const recursion_model& m, const response_of<Tissue, Number>& r,
+                          std::integer_sequence<int, I...>)
+        : input{feed<WithSlope>(m, m.view_.input(I), r.delay[I])...} {
       const scalar spacing_s = m.view_.spacing_s;
-      if constexpr (exact) {
-        exact_taps<Number> t[2];
-        exact_taps<Number>::template make<WithSlope>(p[kl], {arterial.place.part, portal.place.part}, spacing_s, t);
-        arterial.weight = t[0].weight, portal.weight = t[1].weight;
-        if constexpr (WithSlope) arterial.slope = t[0].slope, portal.slope = t[1].slope;
-        decayed = t[1].decayed;
-      } else {
-        arterial.weight = paper_taps<Number>::make(arterial.place.part, spacing_s).weight;
-        portal.weight = paper_taps<Number>::make(portal.place.part, spacing_s).weight;
-        decayed = decay(p[kl] * spacing_s);
+      VOXHERD_UNROLL
+      for (int j = 0; j < exponentials; ++j) {
+        if constexpr (exact) {
+          exact_taps<Number> t[inputs];
+          exact_taps<Number>::template make<WithSlope>(r.rate[j], {input[I].place.part...}, spacing_s, t);
+          VOXHERD_UNROLL
+          for (int i = 0; i < inputs; ++i) {
+            input[i].weight[j] = t[i].weight;
+            if constexpr (WithSlope) input[i].slope[j] = t[i].slope;
+          }
+          decayed[j] = t[inputs - 1].decayed;
+        } else {
+          VOXHERD_UNROLL
+          for (int i = 0; i < inputs; ++i)
+            input[i].weight[j] = paper_taps<Number>::make(input[i].place.part, spacing_s).weight;
+          decayed[j] = decay(r.rate[j] * spacing_s);
+        }
+        spent[j] = spacing_s * decayed[j];
       }
-      first = exact ? first_frame_of(arterial.place, portal.place) : 0;
-      arterial.enter(first);
-      portal.enter(first);
-      spent = spacing_s * decayed;
+      first = exact ? first_frame_of({input[I].place...}) : 0;
+      VOXHERD_UNROLL
+      for (int i = 0; i < inputs; ++i) input[i].enter(first);
     }
 
-    Number decayed;  ///< E
-    Number spent;    ///< T E: -dE/dk
-    feed<WithSlope> arterial, portal;
+    VOXHERD_INLINED void scale(const response_of<Tissue, Number>& r) {
+      VOXHERD_UNROLL
+      for (int i = 0; i < inputs; ++i) {
+        VOXHERD_UNROLL
+        for (int j = 0; j < exponentials; ++j) {
+          taps<Number>& w = input[i].weight[j];
+          w.before *= r.amplitude[i][j];
+          w.at *= r.amplitude[i][j];
+          w.after *= r.amplitude[i][j];
+        }
+      }
+    }
+
+    VOXHERD_INLINED void move_to(int frame) {
+      VOXHERD_UNROLL
+      for (int i = 0; i < inputs; ++i) input[i].move_to(frame);
+    }
+
+    feed<WithSlope> input[inputs];
+    Number decayed[exponentials];  ///< E
+    Number spent[exponentials];    ///< T E: -dE/dk
     int first;
   };
 
   struct state {
-    Number arterial, portal;              ///< H of unit flows
-    Number slope;                         ///< dC/dk
-    Number tissue;                        ///< C
-    Number arterial_delay, portal_delay;  ///< columns of the delays, see equations()
+    Number convolved[inputs][exponentials];  ///< H of unit amplitudes
+    Number tissue[exponentials];             ///< part of C
+    Number slope[exponentials];              ///< its derivative by the rate
+    Number delayed[inputs];  ///< exact: the delayed input; paper: minus the derivative of H by the delay
   };
 
-  /// The terms of one input.
+  /// The terms of one input of a washout model.
   struct unit_state {
     Number curve;  ///< H of a unit flow
     Number slope;  ///< dH/dk
-    Number delay;  ///< exact: x(t - tau), see equations(); paper: dH/dtau
+    Number delay;  ///< exact: x(t - tau), see sum_columns(); paper: dH/dtau
   };
 
   /// Calls use(i, whether frame i is fitted). If all are, the loop has no test.
@@ -167,52 +208,123 @@ class recursion_model {
 
   /// Calls use(i, C_i, whether frame i is fitted) for all frames.
   template <class Use>
-  VOXHERD_INLINED void walk(const Number (&p)[parameter_count], const Use& use) const {
-    feeds<false> in(*this, p);
-    in.arterial.scale(p[ka]);
-    in.portal.scale(p[kp]);
-    Number c(scalar(0));
-    for (int i = in.first; i < 0; ++i) c = in.decayed * c + (in.arterial.next(i) + in.portal.next(i));
+  VOXHERD_INLINED void walk(const Number (&p)[count], const Use& use) const {
+    const auto r = respond<Tissue>(p);
+    feeds<false> in(*this, r);
+    in.scale(r);
+    Number part[exponentials];
+    VOXHERD_UNROLL
+    for (Number& one : part) one = Number(scalar(0));
+    const auto move_on = [&](int i) VOXHERD_INLINED_LAMBDA {
+      in.move_to(i);
+      VOXHERD_UNROLL
+      for (int j = 0; j < exponentials; ++j)
+        part[j] = in.decayed[j] * part[j] + sum_over_inputs<inputs>([&](int n) VOXHERD_INLINED_LAMBDA {
+                    return in.input[n].sum(in.input[n].weight[j]);
+                  });
+    };
+    for (int i = in.first; i < 0; ++i) move_on(i);
     each_frame([&](int i, bool counts) VOXHERD_INLINED_LAMBDA {
-      c = in.decayed * c + (in.arterial.next(i) + in.portal.next(i));
+      move_on(i);
+      Number c = part[0];
+      VOXHERD_UNROLL
+      for (int j = 1; j < exponentials; ++j) c += part[j];
+      if constexpr (Tissue::has_instant) {
+        VOXHERD_UNROLL
+        for (int n = 0; n < inputs; ++n) c += r.instant[n] * in.input[n].delayed();
+      }
       use(i, c, counts);
     });
   }
 
-  VOXHERD_INLINED void advance(state& s, const Number (&p)[parameter_count], int frame, feeds<true>& in) const {
-    auto &a = in.arterial, &b = in.portal;
-    const Number decayed = in.decayed, fed_a = a.next(frame), fed_b = b.next(frame);
-    s.slope = decayed * s.slope - in.spent * s.tissue;
-    if constexpr (exact) s.slope += p[ka] * a.sum(a.slope) + p[kp] * b.sum(b.slope);
-    s.arterial = decayed * s.arterial + fed_a;
-    s.portal = decayed * s.portal + fed_b;
-    s.tissue = p[ka] * s.arterial + p[kp] * s.portal;
-    if constexpr (exact) {
-      s.arterial_delay = a.x1 + a.place.part * (a.x2 - a.x1);
-      s.portal_delay = b.x1 + b.place.part * (b.x2 - b.x1);
-    } else {
-      s.arterial_delay = decayed * s.arterial_delay + (a.x2 - a.x1);
-      s.portal_delay = decayed * s.portal_delay + (b.x2 - b.x1);
+  VOXHERD_INLINED void advance(state& s, const response_of<Tissue, Number>& r, int frame, feeds<true>& in) const {
+    in.move_to(frame);
+    VOXHERD_UNROLL
+    for (int j = 0; j < exponentials; ++j) {
+      const Number decayed = in.decayed[j];
+      s.slope[j] = decayed * s.slope[j] - in.spent[j] * s.tissue[j];
+      if constexpr (exact)
+        s.slope[j] += sum_over_inputs<inputs>(
+            [&](int n) VOXHERD_INLINED_LAMBDA { return r.amplitude[n][j] * in.input[n].sum(in.input[n].slope[j]); });
+      VOXHERD_UNROLL
+      for (int n = 0; n < inputs; ++n)
+        s.convolved[n][j] = decayed * s.convolved[n][j] + in.input[n].sum(in.input[n].weight[j]);
+      s.tissue[j] =
+          sum_over_inputs<inputs>([&](int n) VOXHERD_INLINED_LAMBDA { return r.amplitude[n][j] * s.convolved[n][j]; });
+    }
+    VOXHERD_UNROLL
+    for (int n = 0; n < inputs; ++n) {
+      const feed<true>& f = in.input[n];
+      s.delayed[n] = exact ? f.delayed() : in.decayed[0] * s.delayed[n] + (f.x2 - f.x1);
     }
   }
 
   VOXHERD_INLINED void advance(unit_state& s, int frame, const feeds<true>& in, feed<true>& f) const {
-    const Number fed = f.next(frame);
-    s.slope = in.decayed * s.slope - in.spent * s.curve;
-    s.curve = in.decayed * s.curve + fed;
+    f.move_to(frame);
+    const Number fed = f.sum(f.weight[0]);
+    s.slope = in.decayed[0] * s.slope - in.spent[0] * s.curve;
+    s.curve = in.decayed[0] * s.curve + fed;
     if constexpr (exact) {
-      s.slope += f.sum(f.slope);
-      s.delay = f.x1 + f.place.part * (f.x2 - f.x1);
+      s.slope += f.sum(f.slope[0]);
+      s.delay = f.delayed();
     } else {
-      s.delay = in.decayed * s.delay + (f.x1 - f.x2);
+      s.delay = in.decayed[0] * s.delay + (f.x1 - f.x2);
+    }
+  }
+
+  /// The sums of raw columns. The derivative by a delay is a combination of them: dH/dtau = k H - x(t - tau).
+  VOXHERD_INLINED void sum_columns(const response_of<Tissue, Number>& r, voxel_samples y,
+                                   column_sums<Number, columns::count>& out) const {
+    feeds<true> in(*this, r);
+    const Number zero(scalar(0));
+    state s;
+    set_to(zero, s);
+    clear(out);
+    for (int i = in.first; i < 0; ++i) advance(s, r, i, in);
+    each_frame([&](int i, bool counts) VOXHERD_INLINED_LAMBDA {
+      advance(s, r, i, in);
+      if (!counts) return;
+      Number column[columns::count];
+      Number c = s.tissue[0];
+      VOXHERD_UNROLL
+      for (int j = 1; j < exponentials; ++j) c += s.tissue[j];
+      VOXHERD_UNROLL
+      for (int j = 0; j < exponentials; ++j) column[columns::by_rate(j)] = s.slope[j];
+      VOXHERD_UNROLL
+      for (int n = 0; n < inputs; ++n) {
+        VOXHERD_UNROLL
+        for (int j = 0; j < exponentials; ++j) column[columns::convolved(n, j)] = s.convolved[n][j];
+        column[columns::delayed(n)] = s.delayed[n];
+        if constexpr (Tissue::has_instant) {
+          column[columns::sloping(n)] = (in.input[n].x2 - in.input[n].x1) * (scalar(1) / view_.spacing_s);
+          c += r.instant[n] * s.delayed[n];
+        }
+      }
+      add_frame(column, load(y.first + i * y.stride, zero) - c, out);
+    });
+  }
+
+  VOXHERD_INLINED static void set_to(Number value, state& s) {
+    VOXHERD_UNROLL
+    for (int j = 0; j < exponentials; ++j) s.tissue[j] = value, s.slope[j] = value;
+    VOXHERD_UNROLL
+    for (int n = 0; n < inputs; ++n) {
+      s.delayed[n] = value;
+      VOXHERD_UNROLL
+      for (int j = 0; j < exponentials; ++j) s.convolved[n][j] = value;
     }
   }
 
   /// Makes the delays' columns derivatives of C: a combination with the convolved input, of the sums only.
-  VOXHERD_FUNCTION void turn_delays(const Number (&p)[parameter_count], normal_equations<Number>& e) const {
-    const Number zero(scalar(0));
-    combine_columns<tau_a, ka>(-p[ka], exact ? p[ka] * p[kl] : zero, e);
-    combine_columns<tau_p, kp>(-p[kp], exact ? p[kp] * p[kl] : zero, e);
+  VOXHERD_FUNCTION void turn_delays(const Number (&p)[count], normal_equations<Tissue, Number>& e) const {
+    turn_delay<0>(p, e);
+    if constexpr (inputs == 2) turn_delay<1>(p, e);
+  }
+  template <int Input>
+  VOXHERD_FUNCTION void turn_delay(const Number (&p)[count], normal_equations<Tissue, Number>& e) const {
+    const Number flow = p[Tissue::flow(Input)];
+    combine_columns<Tissue::delay(Input), Tissue::flow(Input)>(-flow,
+                                                               exact ? flow * p[Tissue::rate] : Number(scalar(0)), e);
   }
 
   curves_view<scalar> view_;

@@ -6,36 +6,33 @@
 
 namespace voxherd::perfusion {
 
-/// Moves the last of six numbers before those marked in `before`, which are the last of the others.
-template <class Number, class Mask>
-VOXHERD_INLINED void move_last(const Mask (&before)[parameter_count], Number& a, Number& b, Number& c, Number& d,
-                               Number& e, Number& last) {
-  const Number moved = last;
-  last = lane::select(before[4], e, moved);
-  e = lane::select(before[3], d, lane::select(before[4], moved, e));
-  d = lane::select(before[2], c, lane::select(before[3], moved, d));
-  c = lane::select(before[1], b, lane::select(before[2], moved, c));
-  b = lane::select(before[0], a, lane::select(before[1], moved, b));
-  a = lane::select(before[0], moved, a);
+/// Moves the last number before those marked in `before`, which are the last of the others.
+template <int Count, class Number, class Mask>
+VOXHERD_INLINED void move_last(const Mask (&before)[Count], Number (&of)[Count + 1]) {
+  const Number moved = of[Count];
+  of[Count] = lane::select(before[Count - 1], of[Count - 1], moved);
+  VOXHERD_UNROLL
+  for (int v = Count - 1; v > 0; --v)
+    of[v] = lane::select(before[v - 1], of[v - 1], lane::select(before[v], moved, of[v]));
+  of[0] = lane::select(before[0], moved, of[0]);
 }
 
 /// The vertices of a simplex, sorted by cost, in registers.
-template <class Number>
+template <class Number, int Count>
 class register_vertices {
  public:
-  static constexpr int worst = parameter_count;  ///< number of the worst vertex
+  static constexpr int worst = Count;  ///< number of the worst vertex
   using mask = typename lane::lane_traits<Number>::mask;
 
   /// Lanes of `fresh` get new vertices, by set().
   VOXHERD_INLINED void begin(const mask&) {}
-  VOXHERD_INLINED const Number& at(int v, int i) const { return x_[v][i]; }
+  VOXHERD_INLINED const Number& at(int v, int i) const { return x_[i][v]; }
   VOXHERD_INLINED void set(const mask& which, int v, int i, const Number& value) {
-    x_[v][i] = lane::select(which, value, x_[v][i]);
+    x_[i][v] = lane::select(which, value, x_[i][v]);
   }
   VOXHERD_INLINED void move_worst(const mask (&before)[worst]) {
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i)
-      move_last(before, x_[0][i], x_[1][i], x_[2][i], x_[3][i], x_[4][i], x_[5][i]);
+    for (int i = 0; i < Count; ++i) move_last(before, x_[i]);
   }
   /// Reverses the order of vertex `first` and those after it.
   VOXHERD_INLINED void reverse(const mask& which, int first) {
@@ -45,7 +42,7 @@ class register_vertices {
       for (int b = a + 1; b <= worst; ++b) {
         if (a + b != first + worst) continue;
         VOXHERD_UNROLL
-        for (int i = 0; i < parameter_count; ++i) swap(which, x_[a][i], x_[b][i]);
+        for (int i = 0; i < Count; ++i) swap(which, x_[i][a], x_[i][b]);
       }
     }
   }
@@ -57,7 +54,7 @@ class register_vertices {
     b = lane::select(which, old, b);
   }
 
-  Number x_[worst + 1][parameter_count] = {};
+  Number x_[Count][worst + 1] = {};
 };
 
 /// Nelder & Mead's simplex of Lagarias, Reeds, Wright & Wright (SIAM J Optim 9:112, 1998): rho 1, chi 2, gamma
@@ -68,9 +65,10 @@ class register_vertices {
 /// steps evaluate the model together. Vertices are sorted by cost, and the last one is always the worst, whatever the
 /// number of free parameters: with fewer of them the first entries are unused. A vertex without a cost is behind all
 /// others: to evaluate it is to replace the worst vertex by itself. `Vertices` keeps them.
-template <class Number, class Vertices = register_vertices<Number>>
+template <class Number, int Count, class Vertices = register_vertices<Number, Count>>
 class simplex {
  public:
+  static constexpr int count = Count;
   using scalar = typename lane::lane_traits<Number>::scalar;
   using mask = typename lane::lane_traits<Number>::mask;
   using counter = typename counter_of<Number>::type;
@@ -78,20 +76,20 @@ class simplex {
   /// A fit has hundreds of steps: a GPU's lane does not wait for others to begin together.
   static constexpr int begin_at_part = 32;
 
-  VOXHERD_FUNCTION explicit simplex(const fit_limits<scalar>& limits, const Vertices& vertices = {})
+  VOXHERD_FUNCTION explicit simplex(const fit_limits<scalar, Count>& limits, const Vertices& vertices = {})
       : limits_(limits),
         x_(vertices),
-        first_(parameter_count - limits.free_count),
+        first_(Count - limits.free_count),
         part_(scalar(1) / scalar(limits.free_count)) {}
 
   /// Lanes of `fresh` begin at a start. It is evaluated first, then the vertices in the order of the parameters: equal
   /// costs keep that order.
-  VOXHERD_FUNCTION void begin(const mask& fresh, const Number (&start)[parameter_count]) {
+  VOXHERD_FUNCTION void begin(const mask& fresh, const Number (&start)[Count]) {
     const Number none(scalar(0));
     x_.begin(fresh);
     int moved_at = worst;
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) {
+    for (int i = 0; i < Count; ++i) {
       const Number more = first_step(start[i], i);
       moved_at -= limits_.fixed[i] ? 0 : 1;
       VOXHERD_UNROLL
@@ -108,7 +106,7 @@ class simplex {
   }
 
   /// The point whose cost is needed next.
-  VOXHERD_FUNCTION const Number (&trial() const)[parameter_count] { return trial_; }
+  VOXHERD_FUNCTION const Number (&trial() const)[Count] { return trial_; }
 
   /// Evaluates the model there and continues; returns which lanes have ended.
   template <class Model>
@@ -149,17 +147,18 @@ class simplex {
 
   /// For a lane that has ended: the best vertex.
   struct vertex {
-    Number p[parameter_count];
+    Number p[Count];
     VOXHERD_FUNCTION const Number& operator[](int i) const { return p[i]; }
   };
   VOXHERD_FUNCTION vertex best() const {
     vertex b;
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i)
-      b.p[i] = at_first(x_.at(0, i), x_.at(1, i), x_.at(2, i), x_.at(3, i), x_.at(4, i), x_.at(5, i));
+    for (int i = 0; i < Count; ++i) b.p[i] = at_first([&](int v) VOXHERD_INLINED_LAMBDA { return x_.at(v, i); });
     return b;
   }
-  VOXHERD_FUNCTION Number best_cost() const { return at_first(f_[0], f_[1], f_[2], f_[3], f_[4], f_[5]); }
+  VOXHERD_FUNCTION Number best_cost() const {
+    return at_first([&](int v) VOXHERD_INLINED_LAMBDA { return f_[v]; });
+  }
   VOXHERD_FUNCTION Number worst_cost() const { return f_[worst]; }
   VOXHERD_FUNCTION counter iterations() const { return iterations_; }
   VOXHERD_FUNCTION mask converged() const { return spread_is_small(); }
@@ -185,9 +184,14 @@ class simplex {
   }
 
   /// The value of the best vertex. Not an array access with a run-time index: GPU registers cannot be indexed.
-  VOXHERD_FUNCTION Number at_first(Number a, Number b, Number c, Number d, Number e, Number f) const {
-    if (first_ == 0) return a;
-    return first_ == 1 ? b : first_ == 2 ? c : first_ == 3 ? d : first_ == 4 ? e : f;
+  template <class At>
+  VOXHERD_INLINED Number at_first(const At& at) const {
+    if (first_ == 0) return at(0);
+    Number found = at(worst);
+    VOXHERD_UNROLL
+    for (int v = worst - 1; v > 0; --v)
+      if (first_ == v) found = at(v);
+    return found;
   }
 
   /// Replaces the worst vertex by the trial, or keeps its position, and moves it before those of greater cost (after
@@ -197,9 +201,9 @@ class simplex {
     VOXHERD_UNROLL
     for (int v = 0; v < worst; ++v) before[v] = which && cost < f_[v];
     f_[worst] = lane::select(which, cost, f_[worst]);
-    move_last(before, f_[0], f_[1], f_[2], f_[3], f_[4], f_[5]);
+    move_last(before, f_);
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) x_.set(take_trial, worst, i, trial_[i]);
+    for (int i = 0; i < Count; ++i) x_.set(take_trial, worst, i, trial_[i]);
     x_.move_worst(before);
   }
 
@@ -211,8 +215,7 @@ class simplex {
       const mask moves = which && mask(v > first_);
       f_[v] = lane::select(moves, Number(no_cost), f_[v]);
       VOXHERD_UNROLL
-      for (int i = 0; i < parameter_count; ++i)
-        x_.set(moves, v, i, centre[i] + (x_.at(v, i) - centre[i]) * scalar(0.5));
+      for (int i = 0; i < Count; ++i) x_.set(moves, v, i, centre[i] + (x_.at(v, i) - centre[i]) * scalar(0.5));
     }
     x_.reverse(which, first_ + 1);
     action_ = choose(which, counter(fill), action_);
@@ -231,15 +234,17 @@ class simplex {
   VOXHERD_FUNCTION void propose(const mask& to_expand) {
     const mask filling = action_ == counter(fill);
     const Number reach = reach_of_action(), more = scalar(1) + reach;
-    Number p[parameter_count];
+    Number p[Count];
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) {
-      const Number sum = x_.at(0, i) + x_.at(1, i) + x_.at(2, i) + x_.at(3, i) + x_.at(4, i);  // 0 in unused entries
+    for (int i = 0; i < Count; ++i) {
+      Number sum = x_.at(0, i);  // 0 in unused entries
+      VOXHERD_UNROLL
+      for (int v = 1; v < worst; ++v) sum += x_.at(v, i);
       p[i] = more * mean(sum) - reach * x_.at(worst, i);
     }
     limits_.confine(p);
     VOXHERD_UNROLL
-    for (int i = 0; i < parameter_count; ++i) {
+    for (int i = 0; i < Count; ++i) {
       const Number next = lane::select(filling, x_.at(worst, i), p[i]);
       x_.set(to_expand, worst, i, trial_[i]);
       trial_[i] = next;
@@ -249,7 +254,7 @@ class simplex {
   /// A sum over all free parameters divided by their number. On the GPU, two multiply-adds correct the product with the
   /// reciprocal to the quotient (Markstein): a general division has branches.
   VOXHERD_FUNCTION Number mean(Number sum) const {
-    const scalar n(parameter_count - first_);
+    const scalar n(Count - first_);
 #if defined(__CUDA_ARCH__)
     const Number product = sum * part_;
     return lane::fma(lane::fma(-product, n, sum), part_, product);
@@ -258,12 +263,12 @@ class simplex {
 #endif
   }
 
-  const fit_limits<scalar>& limits_;
+  const fit_limits<scalar, Count>& limits_;
   Vertices x_;
   int first_;    ///< number of the best vertex
   scalar part_;  ///< 1 / free parameters
-  Number f_[parameter_count + 1] = {};
-  Number trial_[parameter_count] = {};
+  Number f_[Count + 1] = {};
+  Number trial_[Count] = {};
   Number reflected_{};  ///< cost of the reflected point, while another is tried
   counter action_{}, iterations_{};
 };

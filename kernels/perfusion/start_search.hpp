@@ -8,8 +8,9 @@
 #include "kernels/perfusion/time_course.hpp"
 #include "kernels/portable/function.hpp"
 
-/// A dictionary of starts that all voxels share: unit-flow curves at a few kl and delays. For given kl and delays the
-/// best flows are a closed form of dot products with two curves, and each product serves all pairs its curve is in.
+/// A dictionary of starts of a washout model with two inputs that all voxels share: unit-flow curves at a few rates and
+/// delays. For a given rate and delays the best flows are a closed form of dot products with two curves, and each
+/// product serves all pairs its curve is in.
 ///
 /// The search of the dictionary: float, or a SIMD register with one voxel per lane. All threads of a warp read the
 /// same numbers of the table at the same time; the sums stay in registers.
@@ -19,7 +20,7 @@ namespace voxherd::perfusion {
 /// voxels and in 97 (CNR 30) and 96 (CNR 10) of 100 random livers of 48 frames; from the best two in 99 and 98. Six
 /// times as many pairs gave 97 and 97, a third of the pairs 96 and 94. The remaining minima differ by less than 1 % in
 /// cost; more starts find them more often than more pairs do.
-inline constexpr int start_rates = 6;  ///< kl
+inline constexpr int start_rates = 6;
 inline constexpr int start_arterial_delays = 8;
 inline constexpr int start_portal_delays = 4;
 inline constexpr int start_curves = start_arterial_delays + start_portal_delays;
@@ -29,6 +30,8 @@ inline constexpr int start_pairs = start_arterial_delays * start_portal_delays;
 struct alignas(16) four_floats {
   float at[4];
 };
+
+using start_tissue = washout<2>;
 
 /// Input of the search. Curves have length 1 over the fitted frames (0 if nothing arrives), arterial curves first.
 struct start_table_view {
@@ -40,15 +43,15 @@ struct start_table_view {
   const four_floats* pairs;    ///< [rate][arterial delay][portal delay][2]: r = a . p, 1 / (1 - r^2)
   const four_floats* lengths;  ///< [rate][curve]: of the curve for a flow of 1/s
   int frames;
-  int rates;                                             ///< up to start_rates; 1 if kl is fixed
-  float kl[start_rates];                                 ///< 1/s
-  float delay_s[start_curves];                           ///< arterial, then portal
-  bool given[2];                                         ///< ka, kp are fixed, not at 0 (then their curves are 0)
-  float flow[2];                                         ///< flows for a given ka, kp, 1/s; else 0
-  double start[parameter_count];                         ///< start that the rules give, 1/s and s
-  double least[parameter_count], most[parameter_count];  ///< for a fixed parameter, its value in both
+  int rates;  ///< up to start_rates; 1 if the rate is fixed
+  float rate_per_s[start_rates];
+  float delay_s[start_curves];        ///< arterial, then portal
+  bool given[2];                      ///< flows that are fixed, not at 0 (then their curves are 0)
+  float flow[2];                      ///< given flows, 1/s; else 0
+  double start[start_tissue::count];  ///< start that the rules give, 1/s and s
+  double least[start_tissue::count], most[start_tissue::count];  ///< for a fixed parameter, its value in both
 
-  /// Number of different starts: one for each kl.
+  /// Number of different starts: one for each rate.
   VOXHERD_FUNCTION int max_starts() const { return rates; }
   VOXHERD_FUNCTION bool flows_given() const { return given[0] || given[1]; }
 };
@@ -70,8 +73,8 @@ class start_table {
 };
 
 /// The tissue's curve at the frames for a flow of 1/s from one input (`input`: as many values as frames), delayed by
-/// `tau_s`, kl in 1/s. Even and uneven frames. In double on the host: for tables that all voxels share.
-std::vector<double> unit_curve(const time_course& t, const std::vector<double>& input, double kl_per_s, double tau_s,
+/// `tau_s`. Even and uneven frames. In double on the host: for tables that all voxels share.
+std::vector<double> unit_curve(const time_course& t, const std::vector<double>& input, double rate_per_s, double tau_s,
                                discretisation_kind how);
 
 template <class Number>
@@ -104,7 +107,7 @@ VOXHERD_FUNCTION pair_flows<Number> solve_given_pair(Number ya, Number yp, Numbe
           arterial * (2.0f * ya - arterial) + portal * (2.0f * yp - portal) - 2.0f * r * arterial * portal};
 }
 
-/// The best pair at one kl, or of all.
+/// The best pair at one rate, or of all.
 template <class Number>
 struct found_pair {
   Number explained;
@@ -126,7 +129,7 @@ struct found_pair {
   }
 };
 
-/// Finds the best `Starts` of one voxel, or of one per lane, best first, each at another kl. FlowsGiven: for a table
+/// Finds the best `Starts` of one voxel, or of one per lane, best first, each at another rate. FlowsGiven: for a table
 /// with flows_given().
 template <int Starts, bool FlowsGiven, class Number>
 class start_search {
@@ -134,7 +137,7 @@ class start_search {
   VOXHERD_FUNCTION explicit start_search(const start_table_view& table) : table_(table) {}
 
   /// Writes parameter k (1/s, s; within bounds, fixed ones exact) of start s of lane l to
-  /// to[(parameter_count s + k) stride + l], for s below `starts`. If that is more than Starts or the table's kl,
+  /// to[(parameters s + k) stride + l], for s below `starts`. If that is more than Starts or the table's rates,
   /// the last ones are the rules' start.
   template <class Scalar>
   VOXHERD_FUNCTION void operator()(voxel_samples y, int starts, Scalar* to, std::size_t stride) const {
@@ -152,9 +155,10 @@ class start_search {
     }
     VOXHERD_UNROLL
     for (int s = 0; s < Starts; ++s)
-      if (s < starts && s < table_.rates) store(best[s], to + parameter_count * s * stride, stride);
+      if (s < starts && s < table_.rates) store(best[s], to + start_tissue::count * s * stride, stride);
     for (int s = Starts < table_.rates ? Starts : table_.rates; s < starts; ++s)
-      for (int k = 0; k < parameter_count; ++k) put_all(table_.start[k], to + (parameter_count * s + k) * stride);
+      for (int k = 0; k < start_tissue::count; ++k)
+        put_all(table_.start[k], to + (start_tissue::count * s + k) * stride);
   }
 
  private:
@@ -228,18 +232,18 @@ class start_search {
     const auto flows =
         solve(found.pair, found.ya, found.yp, read(table_.pairs->at, gram), read(table_.pairs->at, gram + 1.0f));
     const Number tiny(1e-30f);  // a curve of zeros explains nothing: its flow is 0 / tiny
-    put(kl, read(table_.kl, at.rate), to, stride);
-    put(ka, flows.arterial / lane::max(length(at.rate, at.arterial), tiny), to, stride);
-    put(kp, flows.portal / lane::max(length(at.rate, at.portal), tiny), to, stride);
-    put(tau_a, read(table_.delay_s, at.arterial), to, stride);
-    put(tau_p, read(table_.delay_s, at.portal), to, stride);
+    put(start_tissue::rate, read(table_.rate_per_s, at.rate), to, stride);
+    put(start_tissue::flow(0), flows.arterial / lane::max(length(at.rate, at.arterial), tiny), to, stride);
+    put(start_tissue::flow(1), flows.portal / lane::max(length(at.rate, at.portal), tiny), to, stride);
+    put(start_tissue::delay(0), read(table_.delay_s, at.arterial), to, stride);
+    put(start_tissue::delay(1), read(table_.delay_s, at.portal), to, stride);
   }
 
   template <class Scalar>
-  VOXHERD_FUNCTION void put(parameter k, Number value, Scalar* to, std::size_t stride) const {
+  VOXHERD_FUNCTION void put(int k, Number value, Scalar* to, std::size_t stride) const {
     for (int l = 0; l < lane::lane_traits<Number>::count; ++l) {
       const double one = static_cast<double>(lane::get(value, l));
-      to[k * stride + static_cast<std::size_t>(l)] =
+      to[static_cast<std::size_t>(k) * stride + static_cast<std::size_t>(l)] =
           static_cast<Scalar>(lane::min(lane::max(one, table_.least[k]), table_.most[k]));
     }
   }

@@ -75,10 +75,11 @@ std::vector<double> paper_curve(const line& input, double k, double tau_s) {
 
 }  // namespace
 
-std::vector<double> unit_curve(const time_course& t, const std::vector<double>& input, double kl_per_s, double tau_s,
+std::vector<double> unit_curve(const time_course& t, const std::vector<double>& input, double rate_per_s, double tau_s,
                                discretisation_kind how) {
   const line nodes(t, input);
-  return how == discretisation_kind::exact ? exact_curve(nodes, kl_per_s, tau_s) : paper_curve(nodes, kl_per_s, tau_s);
+  return how == discretisation_kind::exact ? exact_curve(nodes, rate_per_s, tau_s)
+                                           : paper_curve(nodes, rate_per_s, tau_s);
 }
 
 namespace {
@@ -100,14 +101,15 @@ void put_rates(const parameter_rule& rule, start_table_view& facts) {
   const range r(rule, 55 / per_second, 2000 / per_second);
   facts.rates = rule.fixed ? 1 : start_rates;
   for (int i = 0; i < facts.rates; ++i)
-    facts.kl[i] = static_cast<float>(r.least * std::pow(r.most / r.least, static_cast<double>(i) / (start_rates - 1)));
+    facts.rate_per_s[i] =
+        static_cast<float>(r.least * std::pow(r.most / r.least, static_cast<double>(i) / (start_rates - 1)));
 }
 
 /// Up to 12 and 10 s, early ones closer together, because they are more usual.
 void put_delays(const fit_settings& s, start_table_view& facts) {
   constexpr std::array portal_way{0.1, 0.28, 0.55, 1.0};
   static_assert(portal_way.size() == start_portal_delays);
-  const range arterial(s.rules[tau_a], 0, 12), portal(s.rules[tau_p], 0, 10);
+  const range arterial(s.rules[start_tissue::delay(0)], 0, 12), portal(s.rules[start_tissue::delay(1)], 0, 10);
   float* delay_s = facts.delay_s;
   for (int i = 0; i < start_arterial_delays; ++i)
     *delay_s++ = arterial.at(std::pow(static_cast<double>(i) / (start_arterial_delays - 1), 1.4));
@@ -115,16 +117,16 @@ void put_delays(const fit_settings& s, start_table_view& facts) {
 }
 
 void put_rules(const fit_settings& s, start_table_view& facts) {
-  for (int i = 0; i < parameter_count; ++i) {
+  for (int i = 0; i < start_tissue::count; ++i) {
     const parameter_rule& rule = s.rules[static_cast<std::size_t>(i)];
     facts.start[i] = rule.start;
     facts.least[i] = rule.fixed ? rule.start : rule.least;
     facts.most[i] = rule.fixed ? rule.start : rule.most;
   }
-  for (const int i : {ka, kp}) {
-    const parameter_rule& rule = s.rules[static_cast<std::size_t>(i)];
-    facts.given[i - ka] = rule.fixed && rule.start != 0;
-    facts.flow[i - ka] = rule.fixed ? static_cast<float>(rule.start) : 0.0f;
+  for (int i = 0; i < start_tissue::inputs; ++i) {
+    const parameter_rule& rule = s.rules[static_cast<std::size_t>(start_tissue::flow(i))];
+    facts.given[i] = rule.fixed && rule.start != 0;
+    facts.flow[i] = rule.fixed ? static_cast<float>(rule.start) : 0.0f;
   }
 }
 
@@ -157,7 +159,7 @@ float& float_at(std::vector<four_floats>& values, std::size_t first_four, std::s
 start_table::start_table(const time_course& t, const fit_settings& s) {
   facts_.frames = static_cast<int>(t.frames());
   put_rules(s, facts_);
-  put_rates(s.rules[kl], facts_);
+  put_rates(s.rules[start_tissue::rate], facts_);
   put_delays(s, facts_);
   const auto fours =
       t.frames() * start_table_view::column_fours + start_table_view::pair_fours + start_table_view::column_fours;
@@ -184,9 +186,9 @@ void start_table::add_rate(int rate, const time_course& t, const fit_settings& s
   std::array<std::vector<double>, start_curves> curve;
   for (std::size_t c = 0; c < start_curves; ++c) {
     const bool arterial = c < start_arterial_delays;
-    curve[c] = unit_curve(t, arterial ? t.arterial : t.portal, static_cast<double>(v.kl[rate]),
+    curve[c] = unit_curve(t, arterial ? t.arterial : t.portal, static_cast<double>(v.rate_per_s[rate]),
                           static_cast<double>(v.delay_s[c]), s.discretisation);
-    const parameter_rule& flow = s.rules[arterial ? ka : kp];
+    const parameter_rule& flow = s.rules[static_cast<std::size_t>(start_tissue::flow(arterial ? 0 : 1))];
     if (flow.fixed && flow.start == 0) curve[c].assign(t.frames(), 0);
     float_at(values_, lengths, c) = static_cast<float>(normalise(curve[c], t.counts));
     for (std::size_t i = 0; i < t.frames(); ++i)

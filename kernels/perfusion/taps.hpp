@@ -2,7 +2,6 @@
 
 #include "kernels/perfusion/phi.hpp"
 #include "kernels/perfusion/samples.hpp"
-#include "kernels/perfusion/settings.hpp"
 
 /// On even frames a delay tau = (q - sigma) T is the same for every frame, and the delayed input's convolution H_i
 /// obeys a recursion of one step with three weights of the input's samples x:
@@ -28,9 +27,11 @@ VOXHERD_FUNCTION inline delay_place<Number> place_of(Number tau, Scalar spacing_
 
 /// The first frame with inflow: at negative delays the exact model has inflow before frame 0, starting a part of a
 /// frame before a sample; the paper's model starts at frame 0.
-template <class Number>
-VOXHERD_FUNCTION inline int first_frame_of(const delay_place<Number>& a, const delay_place<Number>& b) {
-  const auto least = lane::min(smallest(a.whole), smallest(b.whole));
+template <class Number, int Inputs>
+VOXHERD_FUNCTION inline int first_frame_of(const delay_place<Number> (&places)[Inputs]) {
+  auto least = smallest(places[0].whole);
+  VOXHERD_UNROLL
+  for (int i = 1; i < Inputs; ++i) least = lane::min(least, smallest(places[i].whole));
   return least < 1 ? static_cast<int>(least) - 1 : 0;
 }
 

@@ -4,7 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/portable/function.hpp"
+
 namespace voxherd::perfusion {
+
+inline constexpr int max_inputs = 2;  ///< arterial and portal
 
 /// The frames of a dynamic series and the two input curves at them. Before the first frame the inputs rise linearly
 /// from 0, one frame earlier. After the last frame they keep its value.
@@ -16,6 +20,7 @@ struct time_course {
 
   std::size_t frames() const { return time_s.size(); }
   std::size_t counted() const;
+  const std::vector<double>& input(int i) const { return i == 0 ? arterial : portal; }
   /// The distance of even frames; 0 if any frame differs from an even grid by more than 1 % of the distance.
   double spacing_s() const;
 };
@@ -32,6 +37,8 @@ struct curves_view {
   int frames;
   int counted;
   Scalar spacing_s;  ///< 0: uneven
+
+  VOXHERD_FUNCTION const Scalar* input(int i) const { return i == 0 ? arterial : portal; }
 };
 
 /// The numbers of a curves_view, in host memory.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "kernels/perfusion/model.hpp"
 #include "kernels/perfusion/phi.hpp"
 #include "kernels/perfusion/samples.hpp"
@@ -18,9 +20,10 @@ class uneven_feed {
   using scalar = typename lane::lane_traits<Number>::scalar;
 
   struct reading {
-    Number input;      ///< at the delayed time
-    Number convolved;  ///< G, s
-    Number slope;      ///< dG / dk, s^2; not set without WithSlope
+    Number input;        ///< at the delayed time
+    Number input_slope;  ///< its change per second there
+    Number convolved;    ///< G, s
+    Number slope;        ///< dG / dk, s^2; not set without WithSlope
   };
 
   VOXHERD_FUNCTION uneven_feed(const curves_view<scalar>& view, const scalar* curve, Number k, Number tau)
@@ -68,6 +71,7 @@ class uneven_feed {
     const phi_functions<Number> f = phi(k_ * s);
     reading r;
     r.input = value_ + rise_ * s;
+    r.input_slope = rise_;
     r.convolved = f.decayed * convolved_ + s * (value_ * f.one + rise_ * s * f.two);
     if constexpr (WithSlope) {
       const Number one = f.two - f.one, two = scalar(2) * f.three - f.two;
@@ -85,22 +89,24 @@ class uneven_feed {
   Number convolved_, slope_;   ///< at its beginning
 };
 
-/// The exact model on uneven frames (see model.hpp): C(t) = ka G(t - tau_a; Ca) + kp G(t - tau_p; Cp), G the integral
-/// of input times e^{-kl (t - s)}. Two exponentials per frame and input, where even frames need none. The view must
-/// have times, and at least two frames.
-template <class Number>
+/// A tissue model, exact, on uneven frames (see model.hpp), from the integrals of each input times each exponential,
+/// G(t - delay): two exponential functions per frame and integral, where even frames need none. The view must have
+/// times, and at least two frames.
+template <class Tissue, class Number>
 class uneven_model {
  public:
   using scalar = typename lane::lane_traits<Number>::scalar;
+  static constexpr int count = parameter_count<Tissue>;
 
   VOXHERD_FUNCTION explicit uneven_model(const curves_view<scalar>& view) : view_(view) {}
 
-  VOXHERD_FUNCTION Number cost(const Number (&p)[parameter_count], voxel_samples y) const {
-    feed<false> arterial(view_, view_.arterial, p[kl], p[tau_a]), portal(view_, view_.portal, p[kl], p[tau_p]);
+  VOXHERD_FUNCTION Number cost(const Number (&p)[count], voxel_samples y) const {
+    const auto r = respond<Tissue>(p);
+    feeds<false> in(view_, r);
     Number sum(scalar(0));
     for (int i = 0; i < view_.frames; ++i) {
       if (view_.counts[i] == 0) continue;
-      const Number rest = load(y.first + i * y.stride, Number(scalar(0))) - tissue(p, i, arterial, portal);
+      const Number rest = load(y.first + i * y.stride, Number(scalar(0))) - tissue(r, i, in);
       sum += rest * rest;
     }
     return sum;
@@ -108,63 +114,154 @@ class uneven_model {
 
   /// Calls write(i, C_i) for all frames.
   template <class Write>
-  VOXHERD_FUNCTION void curve(const Number (&p)[parameter_count], Write&& write) const {
-    feed<false> arterial(view_, view_.arterial, p[kl], p[tau_a]), portal(view_, view_.portal, p[kl], p[tau_p]);
-    for (int i = 0; i < view_.frames; ++i) write(i, tissue(p, i, arterial, portal));
+  VOXHERD_FUNCTION void curve(const Number (&p)[count], Write&& write) const {
+    const auto r = respond<Tissue>(p);
+    feeds<false> in(view_, r);
+    for (int i = 0; i < view_.frames; ++i) write(i, tissue(r, i, in));
   }
 
-  VOXHERD_FUNCTION void equations(const Number (&p)[parameter_count], voxel_samples y,
-                                  normal_equations<Number>& out) const {
-    feed<true> arterial(view_, view_.arterial, p[kl], p[tau_a]), portal(view_, view_.portal, p[kl], p[tau_p]);
-    clear(out);
-    for (int i = 0; i < view_.frames; ++i) {
-      if (view_.counts[i] == 0) continue;
-      advance(i, arterial, portal);
-      const auto a = arterial.at(view_.time_s[i]), b = portal.at(view_.time_s[i]);
-      const Number column[parameter_count] = {p[ka] * a.slope + p[kp] * b.slope, a.convolved, b.convolved,
-                                              // G follows dG/dt = input - kl G
-                                              p[ka] * (p[kl] * a.convolved - a.input),
-                                              p[kp] * (p[kl] * b.convolved - b.input)};
-      const Number fitted = p[ka] * a.convolved + p[kp] * b.convolved;
-      add_frame(column, load(y.first + i * y.stride, Number(scalar(0))) - fitted, out);
+  VOXHERD_FUNCTION void equations(const Number (&p)[count], voxel_samples y,
+                                  normal_equations<Tissue, Number>& out) const {
+    const auto r = respond<Tissue>(p);
+    feeds<true> in(view_, r);
+    if constexpr (is_washout<Tissue>) {
+      each_fitted(
+          in,
+          [&](int i, const readings<true>& at) {
+            Number column[count];
+            column[Tissue::rate] =
+                sum_over_inputs<inputs>([&](int n) { return p[Tissue::flow(n)] * at.of[n][0].slope; });
+            VOXHERD_UNROLL
+            for (int n = 0; n < inputs; ++n) {
+              column[Tissue::flow(n)] = at.of[n][0].convolved;
+              // G follows dG/dt = input - rate G
+              column[Tissue::delay(n)] =
+                  p[Tissue::flow(n)] * (p[Tissue::rate] * at.of[n][0].convolved - at.of[n][0].input);
+            }
+            add_frame(column, load(y.first + i * y.stride, Number(scalar(0))) - fitted(r, at), out);
+          },
+          out);
+    } else {
+      column_sums<Number, columns::count> raw;
+      each_fitted(
+          in,
+          [&](int i, const readings<true>& at) {
+            Number column[columns::count];
+            fill(r, at, column);
+            add_frame(column, load(y.first + i * y.stride, Number(scalar(0))) - fitted(r, at), raw);
+          },
+          raw);
+      make_equations<Tissue>(p, r, raw, out);
     }
   }
 
-  VOXHERD_FUNCTION void separable(const Number (&p)[parameter_count], voxel_samples y,
-                                  separable_equations<Number>& out) const {
-    feed<true> arterial(view_, view_.arterial, p[kl], p[tau_a]), portal(view_, view_.portal, p[kl], p[tau_p]);
-    clear(out);
-    for (int i = 0; i < view_.frames; ++i) {
-      if (view_.counts[i] == 0) continue;
-      advance(i, arterial, portal);
-      const auto a = arterial.at(view_.time_s[i]), b = portal.at(view_.time_s[i]);
-      const Number column[separable_columns] = {
-          a.convolved, b.convolved, a.slope, b.slope, p[kl] * a.convolved - a.input, p[kl] * b.convolved - b.input};
-      const Number fitted = p[ka] * a.convolved + p[kp] * b.convolved;
-      add_frame(column, load(y.first + i * y.stride, Number(scalar(0))) - fitted, out);
-    }
+  VOXHERD_FUNCTION void separable(const Number (&p)[count], voxel_samples y,
+                                  separable_equations<Tissue, Number>& out) const {
+    using unit_columns = separable_columns<Tissue>;
+    const auto r = respond<Tissue>(p);
+    feeds<true> in(view_, r);
+    each_fitted(
+        in,
+        [&](int i, const readings<true>& at) {
+          Number column[unit_columns::count];
+          VOXHERD_UNROLL
+          for (int n = 0; n < inputs; ++n) {
+            const auto& one = at.of[n][0];
+            column[unit_columns::curve(n)] = one.convolved;
+            column[unit_columns::by_rate(n)] = one.slope;
+            column[unit_columns::by_delay(n)] = p[Tissue::rate] * one.convolved - one.input;
+          }
+          add_frame(column, load(y.first + i * y.stride, Number(scalar(0))) - fitted(r, at), out);
+        },
+        out);
   }
 
  private:
-  template <bool WithSlope>
-  using feed = uneven_feed<Number, WithSlope>;
+  static constexpr int inputs = Tissue::inputs, exponentials = Tissue::exponentials;
+  using columns = raw_columns<Tissue>;
 
-  /// Both inputs at once, usually one node each: two independent chains of arithmetic.
-  template <class Feed>
-  VOXHERD_FUNCTION void advance(int frame, Feed& a, Feed& b) const {
-    const scalar t = view_.time_s[frame];
-    for (;;) {
-      const auto past_a = a.beyond(t), past_b = b.beyond(t);
-      if (!lane::any(past_a || past_b)) return;
-      a.pass_node(past_a);
-      b.pass_node(past_b);
+  template <bool WithSlope>
+  struct readings {
+    typename uneven_feed<Number, WithSlope>::reading of[inputs][exponentials];
+  };
+
+  /// Every input with every exponential.
+  template <bool WithSlope>
+  struct feeds {
+    using feed = uneven_feed<Number, WithSlope>;
+    static constexpr int all = inputs * exponentials;
+    feed of[all];  ///< [input][exponential]
+
+    VOXHERD_FUNCTION feeds(const curves_view<scalar>& view, const response_of<Tissue, Number>& r)
+        : feeds(view, r, std::make_integer_sequence<int, all>()) {}
+    template <int... I>
+    VOXHERD_FUNCTION feeds(const curves_view<scalar>& view, const response_of<Tissue, Number>& r,
+                           std::integer_sequence<int, I...>)
+        : of{feed(view, view.input(I / exponentials), r.rate[I % exponentials], r.delay[I / exponentials])...} {}
+
+    /// All at once, usually one node each: independent chains of arithmetic.
+    VOXHERD_FUNCTION void advance_to(scalar time_s) {
+      for (;;) {
+        typename feed::mask past[all], any(false);
+        VOXHERD_UNROLL
+        for (int n = 0; n < all; ++n) {
+          past[n] = of[n].beyond(time_s);
+          any = n == 0 ? past[n] : any || past[n];
+        }
+        if (!lane::any(any)) return;
+        VOXHERD_UNROLL
+        for (int n = 0; n < all; ++n) of[n].pass_node(past[n]);
+      }
+    }
+
+    VOXHERD_FUNCTION readings<WithSlope> at(scalar time_s) const {
+      readings<WithSlope> r;
+      VOXHERD_UNROLL
+      for (int n = 0; n < all; ++n) r.of[n / exponentials][n % exponentials] = of[n].at(time_s);
+      return r;
+    }
+  };
+
+  /// Calls add(i, the readings) for the fitted frames, after clearing the sums.
+  template <class Add, class Sums>
+  VOXHERD_FUNCTION void each_fitted(feeds<true>& in, const Add& add, Sums& sums) const {
+    clear(sums);
+    for (int i = 0; i < view_.frames; ++i) {
+      if (view_.counts[i] == 0) continue;
+      in.advance_to(view_.time_s[i]);
+      add(i, in.at(view_.time_s[i]));
     }
   }
 
-  VOXHERD_FUNCTION Number tissue(const Number (&p)[parameter_count], int frame, feed<false>& a, feed<false>& b) const {
-    const scalar t = view_.time_s[frame];
-    advance(frame, a, b);
-    return p[ka] * a.at(t).convolved + p[kp] * b.at(t).convolved;
+  template <bool WithSlope>
+  VOXHERD_FUNCTION static Number fitted(const response_of<Tissue, Number>& r, const readings<WithSlope>& at) {
+    Number c = sum_over_inputs<inputs>([&](int n) { return r.amplitude[n][0] * at.of[n][0].convolved; });
+    VOXHERD_UNROLL
+    for (int j = 1; j < exponentials; ++j)
+      c += sum_over_inputs<inputs>([&](int n) { return r.amplitude[n][j] * at.of[n][j].convolved; });
+    if constexpr (Tissue::has_instant)
+      c += sum_over_inputs<inputs>([&](int n) { return r.instant[n] * at.of[n][0].input; });
+    return c;
+  }
+
+  VOXHERD_FUNCTION static void fill(const response_of<Tissue, Number>& r, const readings<true>& at,
+                                    Number (&column)[columns::count]) {
+    VOXHERD_UNROLL
+    for (int j = 0; j < exponentials; ++j)
+      column[columns::by_rate(j)] =
+          sum_over_inputs<inputs>([&](int n) { return r.amplitude[n][j] * at.of[n][j].slope; });
+    VOXHERD_UNROLL
+    for (int n = 0; n < inputs; ++n) {
+      VOXHERD_UNROLL
+      for (int j = 0; j < exponentials; ++j) column[columns::convolved(n, j)] = at.of[n][j].convolved;
+      column[columns::delayed(n)] = at.of[n][0].input;
+      if constexpr (Tissue::has_instant) column[columns::sloping(n)] = at.of[n][0].input_slope;
+    }
+  }
+
+  VOXHERD_FUNCTION Number tissue(const response_of<Tissue, Number>& r, int frame, feeds<false>& in) const {
+    in.advance_to(view_.time_s[frame]);
+    return fitted(r, in.at(view_.time_s[frame]));
   }
 
   curves_view<scalar> view_;

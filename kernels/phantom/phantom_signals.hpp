@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/perfusion/settings.hpp"
+#include "kernels/perfusion/models/dual.hpp"
 #include "kernels/portable/draws.hpp"
 #include "kernels/portable/gradient_table.hpp"
 
@@ -76,8 +76,8 @@ double portal_response_per_s(double s);
 /// `count` values each. The portal curve is the convolution of the arterial one, in steps of 0.02 s.
 input_curves make_input_curves(double arrival_s, double step_s, std::size_t count);
 
-/// A voxel's parameters in the order of perfusion::parameter, in 1/s and s; kl > 0, delays >= 0.
-using liver_parameters = std::array<double, perfusion::parameter_count>;
+/// A voxel's parameters in the order of perfusion::dual_parameter, in 1/s and s; kl > 0, delays >= 0.
+using liver_parameters = std::array<double, perfusion::dual_parameters>;
 
 /// Concentrations of the dual-input single-compartment model at the frames: exact integrals for inputs that are linear
 /// between their own nodes, at any delay (Flouri et al., Magn Reson Med 76:998, 2016). Shares no code with the fit,

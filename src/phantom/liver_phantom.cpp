@@ -51,7 +51,7 @@ struct liver_truth_map {
 };
 
 /// Flows in ml/100 g/min, delays in s; zero outside the liver.
-auto make_parameter_map(perfusion::parameter i) {
+auto make_parameter_map(perfusion::dual_parameter i) {
   const double unit = i == perfusion::tau_a || i == perfusion::tau_p ? 1 : perfusion::per_second;
   return [i, unit](const liver_anatomy& body, std::uint64_t voxel) {
     return body.tissue_at(voxel) == abdomen_tissue::liver ? unit * body.at(voxel).parameters[i] : 0;

@@ -19,7 +19,7 @@ namespace {
 
 struct quantity_text {
   const char *name, *unit;
-  int parameter;  ///< perfusion::parameter, or -1 for none
+  int parameter;  ///< perfusion::dual_parameter, or -1 for none
 };
 
 constexpr quantity_text texts[perfusion_quantity_count] = {

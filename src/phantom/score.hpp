@@ -90,7 +90,7 @@ struct perfusion_field {
   image_grid grid;
   std::array<std::vector<float>, perfusion_quantity_count> value;
   std::array<std::vector<float>, fitted_quantity_count> deviation;  ///< empty if not estimated
-  std::vector<float> at_bound;           ///< bit set indexed by perfusion::parameter; or empty
+  std::vector<float> at_bound;           ///< bit set indexed by perfusion::dual_parameter; or empty
   std::vector<std::uint64_t> voxels;     ///< voxels to be scored, increasing
   std::vector<float> region;             ///< truth only: region from 1 on; or empty
   std::vector<std::string> region_name;  ///< truth only: name of region i + 1

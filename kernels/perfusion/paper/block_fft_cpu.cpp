@@ -12,7 +12,7 @@ template <int Q, int P>
 class shaped_lanes final : public block_fft_lanes {
  public:
   shaped_lanes(const curves_view<double>& curves, const block_fft_plan& plan) : model_(curves, plan.view()) {}
-  double_lanes cost(const double_lanes (&p)[parameter_count], voxel_samples y) override {
+  double_lanes cost(const double_lanes (&p)[washout<2>::count], voxel_samples y) override {
     return model_.cost(thread_team{}, memory_, p, y);
   }
 
@@ -25,7 +25,7 @@ class shaped_lanes final : public block_fft_lanes {
 /// One simplex for all shapes.
 struct any_shape {
   block_fft_lanes& lanes;
-  double_lanes cost(const double_lanes (&p)[parameter_count], voxel_samples y) const { return lanes.cost(p, y); }
+  double_lanes cost(const double_lanes (&p)[washout<2>::count], voxel_samples y) const { return lanes.cost(p, y); }
 };
 
 }  // namespace
@@ -38,11 +38,11 @@ std::unique_ptr<block_fft_lanes> make_block_fft_lanes(const curves_view<double>&
   return nullptr;  // a plan has one of the shapes
 }
 
-void fit_by_block_fft(const curves_view<double>& curves, const block_fft_plan& plan, const fit_limits<double>& limits,
-                      const fit_arrays& arrays) {
+void fit_by_block_fft(const curves_view<double>& curves, const block_fft_plan& plan,
+                      const fit_limits<double, washout<2>::count>& limits, const fit_arrays& arrays) {
   const auto lanes = make_block_fft_lanes(curves, plan);
-  cpu_lanes<double_lanes> own(arrays);
-  fit_on_lanes(simplex<double_lanes>(limits), any_shape{*lanes}, own);
+  cpu_lanes<double_lanes, washout<2>::count> own(arrays);
+  fit_on_lanes(simplex<double_lanes, washout<2>::count>(limits), any_shape{*lanes}, own);
 }
 
 }  // namespace voxherd::perfusion

@@ -7,7 +7,7 @@ namespace voxherd::perfusion {
 cuda_block_fft::cuda_block_fft(int frames, cudaStream_t stream)
     : plan_(block_fft_shape_of(frames)), numbers_(copied(plan_.numbers().data(), plan_.numbers().size(), stream)) {}
 
-void cuda_block_fft::launch(const cuda_fit_job<double>& job, cudaStream_t stream) const {
+void cuda_block_fft::launch(const block_fft_job& job, cudaStream_t stream) const {
   const block_fft_tables tables = plan_.view_of(numbers_.data());
   const auto [q, p] = plan_.shape();
   if (p == 16) launch_block_fft<16>(q, tables, job, stream);

@@ -63,11 +63,13 @@ template <int Q, int P>
 inline constexpr int block_fft_resident =
     (row_split_of(P).a_count == 4 ? 640 : 512) / block_fft_team<Q, P>::block_threads;
 
+using block_fft_machine = simplex<double, washout<2>::count>;
+
 /// Shared memory of a team's fit.
 template <int Q, int P>
 struct block_fft_voxel {
   typename block_fft<double, Q, P>::memory memory;
-  alignas(8) std::byte machine[sizeof(simplex<double>)];
+  alignas(8) std::byte machine[sizeof(block_fft_machine)];
   double partial[block_fft_team<Q, P>::warps];
   float samples[Q * P];
   bool active;
@@ -78,7 +80,7 @@ struct block_fft_voxel {
 /// stay in step: the one that ends first continues with evaluations that are not used.
 template <int Q, int P>
 __global__ void __launch_bounds__(block_fft_team<Q, P>::block_threads, block_fft_resident<Q, P>)
-    block_fft_kernel(const __grid_constant__ cuda_fit_job<double> job, block_fft_tables tables) {
+    block_fft_kernel(const __grid_constant__ block_fft_job job, block_fft_tables tables) {
   using team_type = block_fft_team<Q, P>;
   __shared__ block_fft_voxel<Q, P> all[team_type::teams];
   block_fft_voxel<Q, P>& own = all[team_type::number()];
@@ -91,12 +93,12 @@ __global__ void __launch_bounds__(block_fft_team<Q, P>::block_threads, block_fft
 
   const float* row = a.samples + voxel * static_cast<std::size_t>(a.frames);
   team.share(a.frames, [&](int i) { own.samples[i] = row[i]; });
-  auto& machine = *reinterpret_cast<simplex<double>*>(own.machine);
+  auto& machine = *reinterpret_cast<block_fft_machine*>(own.machine);
   if (leads) {
-    double start[parameter_count];
-    for (int i = 0; i < parameter_count; ++i)
-      start[i] = a.p[static_cast<std::size_t>(from * parameter_count + i) * a.count + voxel];
-    new (&machine) simplex<double>(job.limits);
+    double start[washout<2>::count];
+    for (int i = 0; i < washout<2>::count; ++i)
+      start[i] = a.p[static_cast<std::size_t>(from * washout<2>::count + i) * a.count + voxel];
+    new (&machine) block_fft_machine(job.limits);
     machine.begin(true, start);
     own.active = item < a.items() && a.status[voxel] == 0;
   }
@@ -104,12 +106,12 @@ __global__ void __launch_bounds__(block_fft_team<Q, P>::block_threads, block_fft
 
   const block_fft_model<double, Q, P, discretisation_kind::paper> model(job.curves, tables);
   while (all[0].active || all[team_type::teams - 1].active) {
-    double p[parameter_count];
+    double p[washout<2>::count];
 #pragma unroll
-    for (int i = 0; i < parameter_count; ++i) p[i] = machine.trial()[i];
+    for (int i = 0; i < washout<2>::count; ++i) p[i] = machine.trial()[i];
     const double cost = model.cost(team, own.memory, p, {own.samples, 1});
     if (leads && own.active && machine.tell(cost)) {
-      keep_item(machine, 0, a, from, voxel);
+      keep_item<washout<2>::count>(machine, 0, a, from, voxel);
       own.active = false;
     }
     team.sync();
@@ -117,7 +119,7 @@ __global__ void __launch_bounds__(block_fft_team<Q, P>::block_threads, block_fft
 }
 
 template <int P>
-void launch_block_fft(int q, const block_fft_tables& t, const cuda_fit_job<double>& job, cudaStream_t stream) {
+void launch_block_fft(int q, const block_fft_tables& t, const block_fft_job& job, cudaStream_t stream) {
   const auto launch = [&]<int Q>() {
     using team_type = block_fft_team<Q, P>;
     launch_items(block_fft_kernel<Q, P>, job.arrays.items(), team_type::teams, {team_type::block_threads}, stream, job,

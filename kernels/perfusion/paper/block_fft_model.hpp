@@ -105,8 +105,8 @@ VOXHERD_FUNCTION inline void register_fft(complex_number<Number> (&z)[Count]) {
   radix2_stages<Inverse, Count>(z);
 }
 
-/// Convolution with an exponential, C_i = sum_{j <= i} E^(i - j) x_j over Q P frames, E = exp(-kl T), by the Block-FFT:
-/// forward, times the analytic transform of the truncated exponential on twice the points,
+/// Convolution with an exponential, C_i = sum_{j <= i} E^(i - j) x_j over Q P frames, E = exp(-rate T), by the
+/// Block-FFT: forward, times the analytic transform of the truncated exponential on twice the points,
 ///   H_k = (1 - (-1)^k E^(QP)) / (1 - E W^k),  W = exp(-2 pi i / 2QP)
 /// (the paper's print lacks the T of E, the k of W, and a factor T, which is in x_j = T f_j here), and back. All by one
 /// team, in its shared memory.
@@ -203,13 +203,13 @@ class block_fft {
       m.table[place(k1, a, d)] = times<true>(back[reversed_bits(a, a_count)], tables_.inner[a * d_count + d]);
   }
 
-  /// H_k times `backward`. 1 - E W^k from 1 - E and 1 - cos, without cancellation at small kl T.
+  /// H_k times `backward`. 1 - E W^k from 1 - E and 1 - cos, without cancellation at small rate T.
   VOXHERD_FUNCTION complex_number<Number> transfer(Number lost, Number numerator, int k1, int c, int d) const {
     const complex_number<double> pole = tables_.pole[(k1 * a_count + c) * d_count + d];
     const Number kept = 1.0 - lost, re = lost + kept * pole.re, im = kept * pole.im, size = re * re + im * im;
     const Number share = numerator * invert(size);
     complex_number<Number> h{share * re, -(share * im)};
-    // kl = 0 leaves H_0 = Q P
+    // A rate of 0 leaves H_0 = Q P
     if (c == 0) h.re = lane::select(size == 0.0, Number(0.5), h.re), h.im = lane::select(size == 0.0, Number(0), h.im);
     return h;
   }
@@ -248,11 +248,13 @@ class block_fft {
   block_fft_tables tables_;
 };
 
-/// The model on even frames by the Block-FFT, in either discretisation (see taps.hpp): one voxel per team.
+/// A washout model of two inputs on even frames by the Block-FFT, in either discretisation (see taps.hpp): one voxel
+/// per team.
 template <class Number, int Q, int P, discretisation_kind Kind>
 class block_fft_model {
  public:
   using scalar = typename lane::lane_traits<Number>::scalar;
+  using tissue = washout<2>;
   using fft = block_fft<Number, Q, P>;
   using memory = typename fft::memory;  ///< shared by the team; no need to prepare it
 
@@ -261,7 +263,7 @@ class block_fft_model {
 
   /// The cost as model.hpp says, the same bits for all threads of the team, which all call it.
   template <class Team>
-  VOXHERD_FUNCTION Number cost(const Team& team, memory& m, const Number (&p)[parameter_count], voxel_samples y) const {
+  VOXHERD_FUNCTION Number cost(const Team& team, memory& m, const Number (&p)[tissue::count], voxel_samples y) const {
     Number sum(scalar(0));
     curve(team, m, p, [&](int i, Number c) {
       if (view_.counted != view_.frames && view_.counts[i] == 0) return;
@@ -273,8 +275,7 @@ class block_fft_model {
 
   /// Calls write(i, C_i) for all frames, each by one thread of the team.
   template <class Team, class Write>
-  VOXHERD_FUNCTION void curve(const Team& team, memory& m, const Number (&p)[parameter_count],
-                              const Write& write) const {
+  VOXHERD_FUNCTION void curve(const Team& team, memory& m, const Number (&p)[tissue::count], const Write& write) const {
     feed(team, m, p);
     team.sync();
     fft_.convolve(team, m, [&](int i, Number c) {
@@ -285,9 +286,9 @@ class block_fft_model {
 
  private:
   template <class Team>
-  VOXHERD_FUNCTION void feed(const Team& team, memory& m, const Number (&p)[parameter_count]) const {
+  VOXHERD_FUNCTION void feed(const Team& team, memory& m, const Number (&p)[tissue::count]) const {
     const fed_inputs<Number, Kind> fed(view_, p);
-    const Number x = p[kl] * view_.spacing_s;
+    const Number x = p[tissue::rate] * view_.spacing_s;
     team.share(2, [&](int i) { m.lost[i] = fft::lost_in(i == 0 ? x : scalar(fft::frames) * x); });
     const auto put = [&](int i, const Number& value) {
       m.series[i] = i == 0 ? value + before_the_first(fed, x) : value;

@@ -7,17 +7,17 @@
 
 namespace voxherd::perfusion {
 
-/// C_i = sum_{j <= i} E^(i-j) x_j, E = exp(-kl T), by the sum over all earlier frames, for a tile of frames at a time:
-/// x read and powers of E made once for all of the tile.
+/// C_i = sum_{j <= i} E^(i-j) x_j, E = exp(-rate T), by the sum over all earlier frames, for a tile of frames at a
+/// time: x read and powers of E made once for all of the tile.
 template <class Number>
 class direct_sum {
  public:
   using scalar = typename lane::lane_traits<Number>::scalar;
   static constexpr int tile = lane::lane_traits<Number>::count > 1 ? 8 : 4;  ///< a GPU thread has registers for fewer
 
-  VOXHERD_FUNCTION explicit direct_sum(Number kl_T) {
+  VOXHERD_FUNCTION explicit direct_sum(Number rate_T) {
     power_[0] = Number(scalar(1));
-    power_[1] = decay(kl_T);
+    power_[1] = decay(rate_T);
     VOXHERD_UNROLL
     for (int n = 2; n < 2 * tile; ++n) power_[n] = power_[n / 2] * power_[n - n / 2];
   }
@@ -80,16 +80,17 @@ class direct_sum {
   Number power_[2 * tile];  ///< E^0 to E^(2 tile - 1)
 };
 
-/// The model on even frames by the sum over all earlier frames, in either discretisation (see taps.hpp, model.hpp):
-/// the reference for the recursion.
+/// A washout model of two inputs on even frames by the sum over all earlier frames, in either discretisation (see
+/// taps.hpp, model.hpp): the reference for the recursion.
 template <class Number, discretisation_kind Kind>
 class direct_model {
  public:
+  using tissue = washout<2>;
   using scalar = typename lane::lane_traits<Number>::scalar;
 
   VOXHERD_FUNCTION explicit direct_model(const curves_view<scalar>& view) : view_(view) {}
 
-  VOXHERD_FUNCTION Number cost(const Number (&p)[parameter_count], voxel_samples y) const {
+  VOXHERD_FUNCTION Number cost(const Number (&p)[tissue::count], voxel_samples y) const {
     Number sum(scalar(0));
     curve(p, [&](int i, Number c) {
       if (view_.counted != view_.frames && view_.counts[i] == 0) return;
@@ -101,9 +102,9 @@ class direct_model {
 
   /// Calls write(i, C_i) for all frames.
   template <class Write>
-  VOXHERD_FUNCTION void curve(const Number (&p)[parameter_count], Write&& write) const {
+  VOXHERD_FUNCTION void curve(const Number (&p)[tissue::count], Write&& write) const {
     const kept_inputs fed(view_, p);
-    direct_sum<Number>(p[kl] * view_.spacing_s)(fed.fed.first(), view_.frames, fed, write);
+    direct_sum<Number>(p[tissue::rate] * view_.spacing_s)(fed.fed.first(), view_.frames, fed, write);
   }
 
  private:
@@ -112,7 +113,7 @@ class direct_model {
     static constexpr bool many = lane::lane_traits<Number>::count > 1;
     static constexpr int most = many ? 512 : 1;
 
-    VOXHERD_FUNCTION kept_inputs(const curves_view<scalar>& view, const Number (&p)[parameter_count])
+    VOXHERD_FUNCTION kept_inputs(const curves_view<scalar>& view, const Number (&p)[tissue::count])
         : fed(view, p), keeps(many && view.frames - fed.first() <= most) {
       if (keeps) fed.each(fed.first(), view.frames, [&](int j, const Number& x) { kept[j - fed.first()] = x; });
     }

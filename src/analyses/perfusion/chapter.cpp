@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/failure.hpp"
+#include "src/analyses/perfusion/model_forms.hpp"
 #include "src/analyses/perfusion/views.hpp"
 #include "src/analyses/perfusion/voxel_curves.hpp"
 #include "src/export/region_table.hpp"
@@ -158,12 +159,16 @@ void add_examples(result_draft& d) {
   d.out.sections.back().tables.push_back(t);
 }
 
+perfusion::shown_outputs shown_of(const result_reader& r) {
+  return perfusion::shown_outputs(*stored_form(r.configuration()).model);
+}
+
 /// "59.5 (40.1 to 83.2)" of the main maps in each of --regions; the numbers have all.
 void add_regions(result_draft& d) {
   const std::vector<region_values> values = find_region_values(d.result, d.fitted);
   if (values.empty()) return;
-  constexpr const char* shown[] = {
-      "ka", "kp", "kl", "arterial_fraction", "distribution_volume", "mean_transit_time", "r_squared"};
+  std::vector<std::string> shown = shown_of(d.result).summary;
+  shown.emplace_back("r_squared");
   table t{"Median and quartiles in each region", {"region", "voxels"}, {}};
   nlohmann::json& list = d.out.numbers["regions"] = nlohmann::json::array();
   std::uint64_t fitted = 0;
@@ -180,7 +185,7 @@ void add_regions(result_draft& d) {
                             {"lower_quartile", v.lower_quartile},
                             {"median", v.median},
                             {"upper_quartile", v.upper_quartile}};
-    if (std::find(std::begin(shown), std::end(shown), v.map) == std::end(shown)) continue;
+    if (std::find(shown.begin(), shown.end(), v.map) == shown.end()) continue;
     if (t.rows.size() == 1) t.header.push_back(with_unit(v.map, v.unit));
     t.rows.back().push_back(v.voxels == 0 ? ""
                                           : fmt::format("{} ({} to {})", number_text(v.median),
@@ -221,18 +226,17 @@ void add_frames(methods_text& m) {
 }  // namespace
 
 void write_perfusion_methods(methods_text& m) {
+  const model_form& form = stored_form(m.result.configuration());
+  const perfusion::model_texts& texts = *form.model->texts;
+  m.stated.insert("model");
   m.text = fmt::format(
-      "Perfusion was quantified with a single-compartment model {} (Materne et al. 2000) fitted to each voxel's curve "
-      "with {} (solver {}, delays {}, haematocrit {}; after Wang & Cao 2012).{}",
-      m.state("model", "dual") == "arterial" ? "with an arterial input" : "with an arterial and a portal input",
-      writing_program(m.result), m.state("solver", "lm"), m.state("delays", "free"), m.state("haematocrit", "0"),
-      describe_parameters(m));
+      "Perfusion was quantified with a {} with {} ({} et al. {}) fitted to each voxel's curve with {} (solver {}, "
+      "delays "
+      "{}, haematocrit {}; after Wang & Cao 2012).{}",
+      texts.method, form.supply, texts.author, texts.year, writing_program(m.result), m.state("solver", "lm"),
+      m.state("delays", "free"), m.state("haematocrit", "0"), describe_parameters(m));
   add_frames(m);
-  m.cite(
-      "Materne R et al. Non-invasive quantification of liver perfusion with dynamic computed tomography and a "
-      "dual-input "
-      "one-compartmental model. Clin Sci 99:517-525, 2000.",
-      "");
+  m.cite(texts.citation, "");
   m.cite("Wang H, Cao Y. GPU-accelerated voxelwise hepatic perfusion quantification. Phys Med Biol 57:5601-5616, 2012.",
          "");
 }
@@ -252,20 +256,19 @@ void write_perfusion_chapter(result_draft& d) {
   add_examples(d);
   d.show_anatomy(read_anatomy(d.result));
   d.add_section("Maps");
-  const map_look perfusion{.map = colour_map::viridis, .first = 0};
-  for (const char* name : {"ka", "kp", "kl", "arterial_fraction", "total_perfusion", "distribution_volume",
-                           "mean_transit_time", "tau_a", "tau_p"})
-    add_map(d, name, perfusion);
+  const map_look look{.map = colour_map::viridis, .first = 0};
+  const perfusion::shown_outputs shown = shown_of(d.result);
+  for (const std::string& name : shown.maps) add_map(d, name, look);
   add_map(d, "r_squared", {.map = colour_map::viridis, .first = 0, .last = 1, .note = "1 is a perfect fit."});
   add_regions(d);
   d.add_section("Uncertainty");
-  for (const char* name : {"sd_ka", "sd_kp", "sd_kl", "sd_tau_a", "sd_tau_p"}) add_map(d, name, perfusion);
+  for (const std::string& name : shown.fitted) add_map(d, "sd_" + name, look);
   add_bounds(d);
   add_status_map(d);
   d.add_section("Distributions");
-  for (const char* name : {"ka", "kp", "kl", "arterial_fraction", "distribution_volume", "mean_transit_time", "tau_a",
-                           "tau_p", "r_squared"})
-    add_histogram(d, name);
+  for (const auto* names : {&shown.summary, &shown.delays})
+    for (const std::string& name : *names) add_histogram(d, name);
+  add_histogram(d, "r_squared");
 }
 
 }  // namespace voxherd::report

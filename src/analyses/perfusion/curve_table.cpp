@@ -167,7 +167,7 @@ bool is_number(const std::string& name) {
 
 std::string quoted_names(const std::vector<std::string>& names) {
   std::vector<std::string> quoted;
-  for (const std::string& name : names) quoted.push_back(name.empty() ? "\"\"" : '"' + printable(name) + '"');
+  for (const std::string& name : names) quoted.push_back(name.empty() ? "\"\"" : '"' + name + '"');
   return fmt::format("{}", fmt::join(quoted, ", "));
 }
 
@@ -183,7 +183,7 @@ class named_columns {
     if (names_.empty()) return;
     if (std::any_of(names_.begin(), names_.end(), is_number))
       refuse_data(fmt::format("{}: found \"{}\", expected a number, or a name for each column", t.name,
-                              printable(*std::find_if_not(names_.begin(), names_.end(), is_number))));
+                              *std::find_if_not(names_.begin(), names_.end(), is_number)));
     if (names_.size() == t.columns) return;
     const bool any_known = std::any_of(columns_.begin(), columns_.end(), [](const parsed_name& column) {
       return column.role == column_role::time || column.role == column_role::arterial ||
@@ -219,8 +219,8 @@ class named_columns {
     if (name.empty()) return 1;
     const known_unit* const unit = find_unit(name);
     if (unit == nullptr || unit->is_time != is_time)
-      refuse_data(fmt::format("{}: column \"{}\": unknown unit \"{}\", expected {}", table_.name,
-                              printable(names_[index]), printable(name), is_time ? "s, ms or min" : "mM, uM or HU"));
+      refuse_data(fmt::format("{}: column \"{}\": unknown unit \"{}\", expected {}", table_.name, names_[index], name,
+                              is_time ? "s, ms or min" : "mM, uM or HU"));
     return unit->factor;
   }
 

@@ -232,8 +232,7 @@ void check_agent_arrives(const perfusion_settings& o, const inflow_files& files,
                          const std::vector<double>& curve) {
   if (*std::max_element(curve.begin(), curve.end()) > 0) return;
   const std::string& file = !files.voi.empty() ? files.voi : files.curve.empty() ? o.curves : files.curve;
-  refuse_data(
-      fmt::format("{}: the {} curve has no value above 0, expected the agent's concentration", printable(file), name));
+  refuse_data(fmt::format("{}: the {} curve has no value above 0, expected the agent's concentration", file, name));
 }
 
 /// Blood peaks at 1 to 15 mM after a usual dose, and at 100 to 500 HU.
@@ -319,9 +318,9 @@ void check_independent(const perfusion_settings& o, const time_course& f) {
     refuse_data(
         fmt::format("{}: the arterial and the portal curve are the same, expected those of two vessels; for "
                     "one input give --model arterial",
-                    printable(!o.curves.empty() ? o.curves : o.portal.curve)));
+                    !o.curves.empty() ? o.curves : o.portal.curve));
   spdlog::warn(
-      "the portal curve is {:.4g} times the arterial one in all frames: with equal delays ka and kp cannot be told "
+      "the portal curve is {:.4g} times the arterial one in all frames: with equal delays their flows cannot be told "
       "apart, and the equations have no solution; is it measured?",
       ap / aa);
 }
@@ -340,7 +339,7 @@ void find_inputs(const perfusion_settings& o, const voi_curves& from, const look
     f.arterial = from.curve_of(artery, o.arterial_S0 == arterial_baseline::portal ? vein : artery, o.t1_blood_s,
                                region_kind::blood);
   check_arterial_peak(f.arterial, found.convert);
-  if (o.model == inflow_model::arterial) {
+  if (!o.form->has_portal_input()) {
     f.portal.assign(f.frames(), 0);
   } else {
     f.portal = regions.portal.empty() ? table_curve(o, o.portal, "portal-curve", curve_input::portal, f.time_s)
@@ -349,13 +348,13 @@ void find_inputs(const perfusion_settings& o, const voi_curves& from, const look
   for (auto* curve : {&f.arterial, &f.portal})
     for (double& c : *curve) c /= 1 - o.haematocrit;
   check_agent_arrives(o, o.arterial, "arterial", f.arterial);
-  if (o.model != inflow_model::arterial) check_agent_arrives(o, o.portal, "portal", f.portal);
+  if (o.form->has_portal_input()) check_agent_arrives(o, o.portal, "portal", f.portal);
   const auto peak = [](const std::vector<double>& c) { return std::max_element(c.begin(), c.end()) - c.begin(); };
-  if (o.model == inflow_model::dual && peak(f.portal) < peak(f.arterial))
+  if (o.form->has_portal_input() && peak(f.portal) < peak(f.arterial))
     spdlog::warn("the portal curve peaks at {:.4g} s, before the arterial one at {:.4g} s; are the two swapped?",
                  f.time_s[static_cast<std::size_t>(peak(f.portal))],
                  f.time_s[static_cast<std::size_t>(peak(f.arterial))]);
-  if (o.model != inflow_model::dual) return;
+  if (!o.form->has_portal_input()) return;
   check_independent(o, f);
   compare_late_inputs(o, f, found.convert);
 }

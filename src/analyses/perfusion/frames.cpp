@@ -125,9 +125,8 @@ void check_plausible(const std::string& source, const std::vector<double>& times
 }
 
 nlohmann::json read_sidecar(const std::string& path) {
-  nlohmann::json sidecar = parse_json(read_text_file(path), printable(path));
-  if (!sidecar.is_object())
-    refuse_data(fmt::format("{}: is not a JSON object, expected a sidecar of BIDS", printable(path)));
+  nlohmann::json sidecar = parse_json(read_text_file(path), path);
+  if (!sidecar.is_object()) refuse_data(fmt::format("{}: is not a JSON object, expected a sidecar of BIDS", path));
   return sidecar;
 }
 
@@ -147,7 +146,7 @@ std::vector<double> repeated_times(const nlohmann::json& spacing, std::size_t fr
 /// The start of each frame, or the time between two frames, from a BIDS sidecar.
 std::vector<double> read_sidecar_times(const std::string& path, std::size_t frames, const std::string& series) {
   const nlohmann::json sidecar = read_sidecar(path);
-  const std::string name = printable(path);
+  const std::string& name = path;
   for (const char* key : {"FrameTimesStart", "VolumeTiming"}) {
     if (!sidecar.contains(key)) continue;
     const nlohmann::json& list = sidecar.at(key);
@@ -184,7 +183,7 @@ std::vector<double> read_frame_times(const perfusion_settings& o, std::size_t fr
   }
   if (o.times.ends_with(".json")) {
     times = read_sidecar_times(o.times, frames, series);
-    check_plausible(printable(o.times), times);
+    check_plausible(o.times, times);
     return times;
   }
   const number_table table = read_number_table(o.times, header_line::allowed);

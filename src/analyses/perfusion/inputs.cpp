@@ -55,17 +55,17 @@ std::string list_some(const std::set<std::int32_t>& labels) {
 std::vector<std::uint64_t> read_voi(const inflow_files& files, const char* input, const nifti_header& image) {
   const std::vector<float> values = read_mask_values(files.voi, image);
   std::vector<std::uint64_t> voxels = voxels_above_0(files.voi, values);
-  const std::set<std::int32_t> found = list_voi_labels(printable(files.voi), values);
+  const std::set<std::int32_t> found = list_voi_labels(files.voi, values);
   if (files.labels.empty()) {
     if (found.size() > 1)
-      refuse_data(fmt::format("{}: has {} labels ({}), expected a mask of one vessel; --{}-labels chooses",
-                              printable(files.voi), found.size(), list_some(found), input));
+      refuse_data(fmt::format("{}: has {} labels ({}), expected a mask of one vessel; --{}-labels chooses", files.voi,
+                              found.size(), list_some(found), input));
     return voxels;
   }
   for (const std::int32_t label : files.labels)
     if (!found.contains(label))
-      refuse_data(fmt::format("--{}-labels {}: {} does not contain this label; it contains {}", input, label,
-                              printable(files.voi), found.empty() ? "fractions" : list_some(found)));
+      refuse_data(fmt::format("--{}-labels {}: {} does not contain this label; it contains {}", input, label, files.voi,
+                              found.empty() ? "fractions" : list_some(found)));
   const std::set<std::int32_t> chosen(files.labels.begin(), files.labels.end());
   std::erase_if(voxels, [&](std::uint64_t v) { return !chosen.contains(static_cast<std::int32_t>(values[v])); });
   return voxels;
@@ -80,7 +80,7 @@ void check_separate(const perfusion_settings& o, const looked_regions& regions) 
   refuse_data(
       fmt::format("{} and {}: {} of {} voxels of the arterial VOI are also in the portal VOI, expected two "
                   "vessels that share none; is one file given twice, or do the two drawings overlap?",
-                  printable(o.arterial.voi), printable(o.portal.voi), both.size(), arterial.size()));
+                  o.arterial.voi, o.portal.voi, both.size(), arterial.size()));
 }
 
 /// Largest number of samples of the mask's voxels used for their mean curve.
@@ -171,7 +171,7 @@ struct perfusion_inputs::state {
       region_labels.push_back(image.label[voxel]);
       if (image.label[voxel] > 0) labels.insert(image.label[voxel]);
     }
-    const std::string name = printable(options.regions);
+    const std::string& name = options.regions;
     if (labels.empty()) refuse_data(fmt::format("{}: none of its regions has a voxel in the mask", name));
     if (labels.size() < image.values.size())
       spdlog::warn("{}: {} of its {} have no voxel in the mask", name, image.values.size() - labels.size(),

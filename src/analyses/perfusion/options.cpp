@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <utility>
 
-#include "src/io/input_file.hpp"
+#include "core/number_text.hpp"
+#include "kernels/perfusion/perfusion.hpp"
 #include "src/scan/label_image.hpp"
 
 namespace voxherd {
@@ -31,8 +33,17 @@ std::string print_frames(const std::vector<frame_range>& list) {
   return text;
 }
 
+/// --model takes the names of model_forms().
+template <std::size_t... I>
+option_table<perfusion_request> model_option(std::index_sequence<I...>, const option_notes& notes) {
+  const auto list = model_forms();
+  return option_table<perfusion_request>().group(
+      "Model", {{"model", &perfusion_request::model, {{list[I].name, static_cast<int>(I)}...}, notes}});
+}
+
 option_table<perfusion_request> input_options() {
   using T = perfusion_request;
+  static const std::string with_portal = "model=" + names_with_portal_input();
   // clang-format off
   return option_table<T>()
     .group("Input", {
@@ -49,14 +60,14 @@ option_table<perfusion_request> input_options() {
       {"arterial-labels", &T::arterial_labels, parse_labels,
        {.text = "labels of --arterial-voi that are the artery, if it is a segmentation of several parts, e.g. 1",
         .value = "LIST", .stored = if_it_applies, .needs = "arterial-voi"}},
-      {"portal-voi", &T::portal_voi, text_kind::file, {.text = "mask of voxels in the portal vein", .needs = "model=dual"}},
+      {"portal-voi", &T::portal_voi, text_kind::file, {.text = "mask of voxels in the portal vein", .needs = with_portal.c_str()}},
       {"portal-labels", &T::portal_labels, parse_labels,
        {.text = "labels of --portal-voi that are the portal vein, e.g. 2", .value = "LIST", .stored = if_it_applies,
         .needs = "portal-voi"}},
       {"arterial-curve", &T::arterial_curve, text_kind::file,
        {"table of time (s) and concentration, instead of --arterial-voi"}},
       {"portal-curve", &T::portal_curve, text_kind::file,
-       {.text = "table of time (s) and concentration, instead of --portal-voi", .needs = "model=dual"}},
+       {.text = "table of time (s) and concentration, instead of --portal-voi", .needs = with_portal.c_str()}},
       {"curves", &T::curves, text_kind::file,
        {"table of time (s), arterial and portal concentration, instead of all four"}},
       {"regions", &T::regions, text_kind::file,
@@ -65,9 +76,9 @@ option_table<perfusion_request> input_options() {
        {.text = "names of the regions: one label and name per line", .needs = "regions"}}})
     .one_of({"times", "spacing"})
     .one_of({"arterial-voi|arterial-curve portal-voi|portal-curve", "curves"})
+    .append(model_option(std::make_index_sequence<model_form_count>(),
+       {.text = "blood supply: hepatic artery and portal vein, or only the artery", .stored = always}))
     .group("Model", {
-      {"model", &T::model, {{"dual", inflow_model::dual}, {"arterial", inflow_model::arterial}},
-       {.text = "blood supply: hepatic artery and portal vein, or only the artery", .stored = always}},
       {"haematocrit", &T::haematocrit, range{0, 0.9},
        {.text = "haematocrit X: both inputs are divided by 1 - X; 0: flows of blood instead of plasma", .stored = always}},
       {"density", &T::density_g_per_ml, range{0.5, 2},
@@ -116,8 +127,33 @@ option_table<perfusion_request> signal_options() {
   // clang-format on
 }
 
+/// The defaults of standard_settings() for an option, as texts of its cases.
+class solver_defaults {
+ public:
+  template <class Print>
+  explicit solver_defaults(const Print& print)
+      : simplex_(print(standard_settings(solver_kind::simplex))), others_(print(standard_settings(solver_kind::lm))) {}
+
+  option::default_case simplex() const { return {"solver=simplex|linear", simplex_.c_str()}; }
+  option::default_case others() const { return {"", others_.c_str()}; }
+
+ private:
+  std::string simplex_, others_;
+};
+
 option_table<perfusion_request> fit_options() {
   using T = perfusion_request;
+  using S = fit_settings;
+  const model_info& model = *model_forms().front().model;
+  static const solver_defaults starts([](const S& s) { return std::to_string(s.starts); });
+  static const solver_defaults bounded([](const S& s) { return s.bounded ? "yes" : "no"; });
+  static const solver_defaults iterations([](const S& s) { return std::to_string(s.max_iterations); });
+  static const solver_defaults tolerance([](const S& s) { return number_text(s.absolute_tolerance); });
+  static const solver_defaults relative([](const S& s) { return number_text(s.relative_tolerance); });
+  static const std::string start_text =
+      fmt::format("starting point: {}, e.g. {}", list_parameters(model), example_starts(model));
+  static const std::string fix_text = "parameters that are not fitted, e.g. " + example_values(model);
+  static const std::string bounds_text = "bounds of parameters, e.g. " + example_ranges(model);
   // clang-format off
   return option_table<T>()
     .group("Fit", {
@@ -137,26 +173,25 @@ option_table<perfusion_request> fit_options() {
        {.text = "floating-point precision of the fit", .stored = always, .paper = true}},
       {"starts", &T::starts, range{0, 8},
        {.text = "number of starting points from a list of typical parameters, best first; 0: only --start",
-        .defaults = {{"solver=simplex|linear", "0"}, {"", "1"}}, .stored = always, .paper = true}},
+        .defaults = {starts.simplex(), starts.others()}, .stored = always, .paper = true}},
       {"start", &T::start, text_kind::any,
-       {.text = "starting point: kl, ka, kp in ml/100 g/min, delays in s, e.g. "
-                "kl=200,ka=10,kp=80,tau_a=2,tau_p=3", .value = "LIST", .paper = true}},
-      {"fix", &T::fixed, text_kind::any, {.text = "parameters that are not fitted, e.g. tau_p=0,kp=0", .value = "LIST", .paper = true}},
+       {.text = start_text.c_str(), .value = "LIST", .paper = true}},
+      {"fix", &T::fixed, text_kind::any, {.text = fix_text.c_str(), .value = "LIST", .paper = true}},
       {"bounds", &T::bounds, text_kind::any,
-       {.text = "bounds of parameters, e.g. tau_a=0:8,kl=1:2000", .value = "LIST", .paper = true}},
+       {.text = bounds_text.c_str(), .value = "LIST", .paper = true}},
       {"bounded", &T::bounded, {{"yes", true}, {"no", false}},
        {.text = "whether lm and simplex keep the parameters within their bounds",
-        .defaults = {{"solver=simplex|linear", "no"}, {"", "yes"}}, .needs = "solver=lm|simplex", .paper = true}},
+        .defaults = {bounded.simplex(), bounded.others()}, .needs = "solver=lm|simplex", .paper = true}},
       {"iterations", &T::iterations, range{1, 100000},
-       {.text = "largest number of iterations", .defaults = {{"solver=simplex|linear", "600"}, {"", "100"}},
+       {.text = "largest number of iterations", .defaults = {iterations.simplex(), iterations.others()},
         .stored = always, .paper = true}},
       {"tolerance", &T::tolerance, range{0, 1e6},
        {.text = "stop when largest and smallest cost differ by less (squared concentration)",
-        .defaults = {{"solver=simplex|linear", "1e-08"}, {"", "0"}}, .stored = always, .needs = "solver=simplex",
+        .defaults = {tolerance.simplex(), tolerance.others()}, .stored = always, .needs = "solver=simplex",
         .paper = true}},
       {"relative-tolerance", &T::relative_tolerance, range{0, 0.1},
        {.text = "simplex: the same relative to the smallest cost; lm, varpro: stop when the predicted relative decrease "
-                "of the cost is smaller", .defaults = {{"solver=simplex|linear", "0"}, {"", "1e-05"}}, .stored = always,
+                "of the cost is smaller", .defaults = {relative.simplex(), relative.others()}, .stored = always,
         .paper = true}},
       {"delays", &T::delays, {{"free", delay_choice::free}, {"zero", delay_choice::zero},
                               {"two-stage", delay_choice::two_stage}},

@@ -8,11 +8,11 @@
 #include "kernels/perfusion/conversion.hpp"
 #include "kernels/perfusion/settings.hpp"
 #include "src/analyses/common/run_options.hpp"
+#include "src/analyses/perfusion/model_forms.hpp"
 #include "src/analyses/perfusion/text_values.hpp"
 
 namespace voxherd {
 
-enum class inflow_model { dual, arterial };
 enum class delay_choice { free, zero, two_stage };
 enum class arterial_baseline { own, portal };
 
@@ -28,7 +28,7 @@ struct perfusion_request {
   std::string times, mask;
   std::optional<double> spacing_s;
   std::vector<perfusion::frame_range> skipped;
-  inflow_model model = inflow_model::dual;
+  int model = 0;  ///< of model_forms()
   std::string arterial_voi, portal_voi, arterial_curve, portal_curve, curves;
   std::vector<std::int32_t> arterial_labels, portal_labels;
   std::string regions, region_names;
@@ -71,7 +71,7 @@ struct perfusion_settings {
   arterial_baseline arterial_S0 = arterial_baseline::own;
   double haematocrit = 0, density_g_per_ml = 1;
 
-  inflow_model model = inflow_model::dual;
+  const model_form* form = &model_forms().front();
   perfusion::fit_settings fit;
   delay_choice delays = delay_choice::free;
   double delay_window_s = 0;
@@ -82,6 +82,9 @@ struct perfusion_settings {
 };
 
 const option_table<perfusion_request>& perfusion_options();
+
+/// What a request states of the conversion, without the baseline and sources of T1 other than --t1.
+perfusion::conversion make_conversion(const perfusion_request& request);
 
 /// Converts a request to the units of the fit. Throws failure (usage) for options that contradict each other; `given`:
 /// the options given on a command line.

@@ -35,7 +35,7 @@ std::vector<std::string> names_in(const std::string& list) {
   }
   if (names.empty())
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: has no names, expected images, one per line in the order of time", printable(list)));
+                  fmt::format("{}: has no names, expected images, one per line in the order of time", list));
   return names;
 }
 
@@ -69,7 +69,7 @@ void check_order(const std::vector<std::string>& names, const char* option) {
     throw failure(exit_status::usage,
                   fmt::format("--{}: {} is before {}, as a shell sorts names; give them in the order of time (as ls -v "
                               "sorts), or in a .txt with one name per line",
-                              option, printable(names[i - 1]), printable(names[i])));
+                              option, names[i - 1], names[i]));
   }
 }
 
@@ -78,8 +78,7 @@ void check_order(const std::vector<std::string>& names, const char* option) {
 std::uint64_t image_list::volumes() const { return total_volumes(files); }
 
 std::string image_list::name() const {
-  return printable(files.front().path) +
-         (files.size() > 1 ? fmt::format(" and {} more files", files.size() - 1) : std::string());
+  return files.front().path + (files.size() > 1 ? fmt::format(" and {} more files", files.size() - 1) : std::string());
 }
 
 image_list read_image_list(const std::vector<std::string>& names, const char* option) {
@@ -164,7 +163,7 @@ void check_t1_map(const nifti_header& map, double unit_s, const std::vector<std:
     if (std::isfinite(value) && value > 0) t1_s.push_back(value);
     usable += perfusion::is_usable_t1(value) ? 1 : 0;
   }
-  const std::string name = printable(map.path);
+  const std::string& name = map.path;
   if (t1_s.empty())
     throw failure(exit_status::bad_data,
                   fmt::format("{}: T1 is above 0 in none of the mask's {} voxels, expected a map of T1 in s or ms",

@@ -26,7 +26,7 @@ void read_frames(const perfusion_request& r, perfusion_settings& o) {
 }
 
 void read_inflows(const perfusion_request& r, perfusion_settings& o) {
-  o.model = r.model;
+  o.form = &model_forms()[static_cast<std::size_t>(r.model)];
   o.haematocrit = r.haematocrit;
   o.density_g_per_ml = r.density_g_per_ml;
   o.curves = r.curves;
@@ -90,7 +90,6 @@ void read_t1(const perfusion_request& r, perfusion_settings& o) {
   const int sources = r.t1_s.has_value() + has_map + has_vfa;
   if (sources != 1)
     refuse(fmt::format("{} of --t1, --t1-map, --vfa given, expected one: T1 before the agent", sources));
-  if (r.t1_s) o.convert.t1_s = *r.t1_s;
   if (has_map) {
     o.convert.t1 = t1_source::map;
     o.t1_map = r.t1_map;
@@ -120,25 +119,19 @@ void read_signal(const perfusion_request& r, const given_options& given, perfusi
   if (c.signal != signal_kind::spoiled_echo && r.vfa.empty()) refuse_given(given, "tr", with);
   if (!c.needs_t1()) return;
   require_signal_options(r, c.signal == signal_kind::spoiled_echo);
-  c.relaxivity_per_mM_s = *r.relaxivity;
-  if (c.signal == signal_kind::spoiled_echo) {
-    check_repetition("tr", *r.repetition_ms);
-    c.repetition_s = *r.repetition_ms / 1000;
-    c.flip_rad = *r.flip_degrees * radians;
-  }
+  if (c.signal == signal_kind::spoiled_echo) check_repetition("tr", *r.repetition_ms);
+  c = make_conversion(r);
   read_t1(r, o);
 }
 
-/// A parameter's unit on the command line, in 1/s or s.
-double unit_of_rule(parameter p, const perfusion_settings& o) { return p <= kp ? o.density_g_per_ml / per_second : 1; }
+const parameter& parameter_at(const perfusion_settings& o, std::size_t i) { return o.fit.model->parameters[i]; }
 
-parameter_rule& rule_of(perfusion_settings& o, parameter p) { return o.fit.rules[static_cast<std::size_t>(p)]; }
-
-void check_flow(const char* option, parameter p, double value) {
-  if (p <= kp && value < 0)
-    refuse(fmt::format("--{} {}={}: expected 0 or more ml/100 g/min", option, parameter_name(p), value));
-  if (p > kp && std::fabs(value) > 600)
-    refuse(fmt::format("--{} {}={}: expected -600 to 600 s", option, parameter_name(p), value));
+void check_value(const char* option, const parameter& p, double value) {
+  const bool is_delay = p.role == parameter_role::delay;
+  if (!is_delay && value < 0)
+    refuse(fmt::format("--{} {}={}: expected 0 or more {}", option, p.name, value, p.unit().spelled));
+  if (is_delay && std::fabs(value) > 600)
+    refuse(fmt::format("--{} {}={}: expected -600 to 600 s", option, p.name, value));
 }
 
 /// Reads the solver's options of a complete request.
@@ -161,77 +154,98 @@ void read_solver(const perfusion_request& r, const given_options& given, fit_set
 void read_bounds(const perfusion_request& r, const given_options& given, perfusion_settings& o) {
   if (r.bounds.empty()) return;
   if (!o.fit.bounded) refuse_given(given, "bounds", "without bounds; add --bounded yes");
-  for (const parameter_value& v : parse_ranges(r.bounds, "bounds")) {
-    check_flow("bounds", v.which, v.value);
-    check_flow("bounds", v.which, v.other);
+  for (const parameter_value& v : parse_ranges(r.bounds, "bounds", *o.fit.model)) {
+    const parameter& p = parameter_at(o, v.which);
+    check_value("bounds", p, v.value);
+    check_value("bounds", p, v.other);
     if (v.value >= v.other)
-      refuse(fmt::format("--bounds {}={}:{}: expected the smaller value first; --fix fixes a parameter",
-                         parameter_name(v.which), v.value, v.other));
-    if (v.which == kl && v.value <= 0) refuse(fmt::format("--bounds kl={}:{}: expected more than 0", v.value, v.other));
-    parameter_rule& rule = rule_of(o, v.which);
-    rule.least = v.value * unit_of_rule(v.which, o);
-    rule.most = v.other * unit_of_rule(v.which, o);
+      refuse(fmt::format("--bounds {}={}:{}: expected the smaller value first; --fix fixes a parameter", p.name,
+                         v.value, v.other));
+    if (p.low > 0 && v.value <= 0)
+      refuse(fmt::format("--bounds {}={}:{}: expected more than 0", p.name, v.value, v.other));
+    parameter_rule& rule = o.fit.rules[v.which];
+    rule.least = v.value * kernel_unit(p, o.density_g_per_ml);
+    rule.most = v.other * kernel_unit(p, o.density_g_per_ml);
     rule.start = std::clamp(rule.start, rule.least, rule.most);
   }
 }
 
 void read_starts(const perfusion_request& r, perfusion_settings& o) {
   if (r.start.empty()) return;
-  for (const parameter_value& v : parse_values(r.start, "start")) {
-    check_flow("start", v.which, v.value);
-    parameter_rule& rule = rule_of(o, v.which);
-    const double unit = unit_of_rule(v.which, o);
+  for (const parameter_value& v : parse_values(r.start, "start", *o.fit.model)) {
+    const parameter& p = parameter_at(o, v.which);
+    check_value("start", p, v.value);
+    parameter_rule& rule = o.fit.rules[v.which];
+    const double unit = kernel_unit(p, o.density_g_per_ml);
     rule.start = v.value * unit;
     if (o.fit.bounded && (rule.start < rule.least || rule.start > rule.most))
-      refuse(fmt::format("--start {}={}: expected {:g} to {:g} {}, its bounds; --bounds widens them",
-                         parameter_name(v.which), v.value, rule.least / unit, rule.most / unit, unit_of(v.which)));
+      refuse(fmt::format("--start {}={}: expected {:g} to {:g} {}, its bounds; --bounds widens them", p.name, v.value,
+                         rule.least / unit, rule.most / unit, p.unit().name));
   }
 }
 
-void fix(perfusion_settings& o, parameter p, double value) {
-  parameter_rule& rule = rule_of(o, p);
+void fix(parameter_rule& rule, double value) {
   rule.start = value;
   rule.fixed = true;
 }
 
 void read_fixed(const perfusion_request& r, perfusion_settings& o) {
   if (r.fixed.empty()) return;
-  for (const parameter_value& v : parse_values(r.fixed, "fix")) {
-    check_flow("fix", v.which, v.value);
-    if (v.which == kl && v.value == 0) refuse("--fix kl=0: expected more than 0");
-    fix(o, v.which, v.value * unit_of_rule(v.which, o));
+  for (const parameter_value& v : parse_values(r.fixed, "fix", *o.fit.model)) {
+    const parameter& p = parameter_at(o, v.which);
+    check_value("fix", p, v.value);
+    if (p.low > 0 && v.value == 0) refuse(fmt::format("--fix {}=0: expected more than 0", p.name));
+    fix(o.fit.rules[v.which], v.value * kernel_unit(p, o.density_g_per_ml));
   }
+}
+
+/// The rules of the model's delays.
+std::vector<parameter_rule*> delay_rules(perfusion_settings& o) {
+  std::vector<parameter_rule*> rules;
+  for (std::size_t i = 0; i < o.fit.rules.size(); ++i)
+    if (o.fit.model->is_delay(i)) rules.push_back(&o.fit.rules[i]);
+  return rules;
+}
+
+/// "tau_a=...,tau_p=...".
+std::string delays_to_give(const model_info& model) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < model.parameters.size(); ++i)
+    if (model.is_delay(i)) parts.push_back(fmt::format("{}=...", model.parameters[i].name));
+  return fmt::format("{}", fmt::join(parts, ","));
 }
 
 void read_delays(const perfusion_request& r, perfusion_settings& o) {
   o.delays = r.delays;
   o.delay_window_s = r.delay_window_s;
   o.delay_roi = r.delay_roi;
-  const auto fixed = [&](parameter p) { return rule_of(o, p).fixed; };
+  const std::vector<parameter_rule*> delays = delay_rules(o);
+  const auto is_fixed = [](const parameter_rule* rule) { return rule->fixed; };
   if (o.delays == delay_choice::zero) {
-    if (!r.fixed.empty() && (fixed(tau_p) || fixed(tau_a)) && o.model == inflow_model::dual)
+    if (!r.fixed.empty() && std::any_of(delays.begin(), delays.end(), is_fixed) &&
+        o.form->inputs == o.fit.model->inputs)
       refuse("--delays zero and --fix of a delay are both given; leave one out");
-    fix(o, tau_a, 0);
-    fix(o, tau_p, 0);
+    for (parameter_rule* rule : delays) fix(*rule, 0);
   }
-  if (o.delays == delay_choice::two_stage && fixed(tau_a) && fixed(tau_p))
-    refuse("--delays two-stage: both delays are fixed; leave one of the two options out");
+  const bool all_fixed = std::all_of(delays.begin(), delays.end(), is_fixed);
+  if (o.delays == delay_choice::two_stage && all_fixed)
+    refuse("--delays two-stage: all delays are fixed; leave one of the two options out");
   if (o.delays == delay_choice::two_stage && o.delay_window_s > 0 && !o.fit.bounded)
     refuse("--delay-window needs bounds; add --bounded yes");
   const bool found_once = o.delays == delay_choice::two_stage && o.delay_window_s == 0;
-  if (o.fit.solver == solver_kind::linear && !found_once && !(fixed(tau_a) && fixed(tau_p)))
-    refuse("--solver linear does not fit delays; add --delays zero, --delays two-stage or --fix tau_a=...,tau_p=...");
+  if (o.fit.solver == solver_kind::linear && !found_once && !all_fixed)
+    refuse("--solver linear does not fit delays; add --delays zero, --delays two-stage or --fix " +
+           delays_to_give(*o.fit.model));
 }
 
 void read_fit(const perfusion_request& r, const given_options& given, perfusion_settings& o) {
+  o.fit = fit_settings(*o.form->model);
   read_solver(r, given, o.fit);
   read_bounds(r, given, o);
   read_starts(r, o);
   read_fixed(r, o);
-  if (o.model == inflow_model::arterial) {
-    fix(o, kp, 0);
-    fix(o, tau_p, 0);
-  }
+  for (std::size_t i = 0; i < o.fit.rules.size(); ++i)
+    if (o.form->lacks(parameter_at(o, i))) fix(o.fit.rules[i], 0);
   read_delays(r, o);
   if (std::all_of(o.fit.rules.begin(), o.fit.rules.end(), [](const parameter_rule& rule) { return rule.fixed; }))
     refuse("--fix: all parameters are fixed, expected at least one that is fitted");
@@ -240,10 +254,9 @@ void read_fit(const perfusion_request& r, const given_options& given, perfusion_
 template <class Pick>
 nlohmann::json values_of(const perfusion_settings& o, Pick pick) {
   nlohmann::json values = nlohmann::json::object();
-  for (int i = 0; i < parameter_count; ++i) {
-    const auto p = static_cast<parameter>(i);
-    const double unit = p <= kp ? per_second / o.density_g_per_ml : 1;
-    values[parameter_name(p)] = pick(o.fit.rules[static_cast<std::size_t>(i)], unit);
+  for (std::size_t i = 0; i < o.fit.rules.size(); ++i) {
+    const parameter& p = parameter_at(o, i);
+    values[p.name] = pick(o.fit.rules[i], map_unit(p, o.density_g_per_ml));
   }
   return values;
 }
@@ -259,6 +272,18 @@ void add_parameters(const perfusion_settings& o, nlohmann::json& c) {
 
 }  // namespace
 
+conversion make_conversion(const perfusion_request& r) {
+  conversion c;
+  c.signal = r.signal.value_or(signal_kind::concentration);
+  if (!c.needs_t1()) return c;
+  c.relaxivity_per_mM_s = r.relaxivity.value_or(0);
+  c.t1_s = r.t1_s.value_or(0);
+  if (c.signal != signal_kind::spoiled_echo) return c;
+  c.repetition_s = r.repetition_ms.value_or(0) / 1000;
+  c.flip_rad = r.flip_degrees.value_or(0) * radians;
+  return c;
+}
+
 perfusion_settings make_perfusion_settings(const perfusion_request& request, const given_options& given) {
   const perfusion_request r = perfusion_options().complete(request);
   perfusion_settings o;
@@ -267,7 +292,7 @@ perfusion_settings make_perfusion_settings(const perfusion_request& request, con
   read_inflows(r, o);
   read_signal(r, given, o);
   read_fit(r, given, o);
-  o.maps = parse_maps(r.maps);
+  o.maps = parse_maps(r.maps, *o.fit.model);
   return o;
 }
 

@@ -5,17 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/perfusion/perfusion.hpp"
-#include "kernels/perfusion/settings.hpp"
+#include "kernels/perfusion/conversion.hpp"
+#include "kernels/perfusion/models.hpp"
 
 /// Lists in words of the command line. All throw failure (usage) with the option, what was found and what is
 /// expected.
 namespace voxherd::perfusion {
-
-/// "kl", "ka", "kp", "tau_a", "tau_p": the names in options, outputs and log.
-const char* parameter_name(parameter p);
-/// "ml/100g/min" or "s".
-const char* unit_of(parameter p);
 
 /// Frames [first, last], counted from 0: "3,41-47".
 using frame_range = std::pair<std::size_t, std::size_t>;
@@ -24,25 +19,29 @@ std::vector<frame_range> parse_frames(const std::string& list, const char* optio
 /// "2,10,20".
 std::vector<double> parse_numbers(const std::string& list, const char* option);
 
+/// "kl, ka, kp (ml/100 g/min), tau_a, tau_p (s)".
+std::string list_parameters(const model_info& model);
+/// Lists of a model's parameters, as examples: its starts, its last flow and delay at 0, its bounds.
+std::string example_starts(const model_info& model);
+std::string example_values(const model_info& model);
+std::string example_ranges(const model_info& model);
+
 struct parameter_value {
-  parameter which;
+  std::size_t which;            ///< of the model's parameters
   double value = 0, other = 0;  ///< NAME=VALUE, or NAME=VALUE:OTHER
 };
 /// "tau_p=0,kp=0"; each parameter once.
-std::vector<parameter_value> parse_values(const std::string& list, const char* option);
+std::vector<parameter_value> parse_values(const std::string& list, const char* option, const model_info& model);
 /// "tau_a=0:8,kl=1:2000".
-std::vector<parameter_value> parse_ranges(const std::string& list, const char* option);
+std::vector<parameter_value> parse_ranges(const std::string& list, const char* option, const model_info& model);
 
-/// The outputs to write: some maps, and all outputs that are not maps.
-using map_set = output_choice<fit_outputs>;
+/// For each output of a model whether it is written: some maps, and all outputs that are not maps.
+using map_set = std::vector<bool>;
 
 /// "ka,kp,mean_transit_time", or "all". Throws failure (usage) with the list of maps.
-map_set parse_maps(const std::string& list);
+map_set parse_maps(const std::string& list, const model_info& model);
 
 /// The maps of `chosen` that are meaningful for a conversion: no T1 if none is used, no S0 of concentrations.
-map_set maps_written(const map_set& chosen, const conversion& convert);
-
-/// Whether a map is in ml/100 g/min.
-bool is_flow(map m);
+map_set maps_written(const map_set& chosen, const conversion& convert, const model_info& model);
 
 }  // namespace voxherd::perfusion

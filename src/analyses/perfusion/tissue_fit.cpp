@@ -37,33 +37,38 @@ fit_settings settings_of_mean(const fit_settings& voxels) {
   return s;
 }
 
-std::vector<double> fitted_curve(const time_course& frames, const fit_settings& s, const float (&maps)[map_count]) {
-  std::array<double, parameter_count> p{};
-  for (int i = 0; i < parameter_count; ++i)
-    p[static_cast<std::size_t>(i)] = static_cast<double>(maps[i]) / (i <= kp ? per_second : 1);
-  return model_curve(frames, s, p);
-}
-
 /// "tau_p = 4 s, its upper bound": every parameter that ended at one.
 std::string bounds_text(const tissue_fit& fit, const perfusion_settings& o) {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < parameter_count; ++i) {
+  for (std::size_t i = 0; i < fit.values.size(); ++i) {
     if ((fit.at_bound >> i & 1) == 0) continue;
-    const auto p = static_cast<parameter>(i);
-    const double unit = p <= kp ? per_second / o.density_g_per_ml : 1;
+    const parameter& p = o.fit.model->parameters[i];
+    const double unit = map_unit(p, o.density_g_per_ml);
     const parameter_rule& rule = o.fit.rules[i];
     const bool upper = fit.values[i] - rule.least * unit > rule.most * unit - fit.values[i];
-    parts.push_back(fmt::format("{} = {:.4g} {}, its {} bound", parameter_name(p), fit.values[i], unit_of(p),
-                                upper ? "upper" : "lower"));
+    parts.push_back(
+        fmt::format("{} = {:.4g} {}, its {} bound", p.name, fit.values[i], p.unit().name, upper ? "upper" : "lower"));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// "ka 20.1, kp 99, kl 402 ml/100g/min, tau_a 1.2, tau_p 2.3 s".
+std::string values_text(const tissue_fit& fit, const model_info& model) {
+  std::string text;
+  const std::vector<std::size_t> order = shown_order(model);
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    const parameter& p = model.parameters[order[n]];
+    const std::string_view unit = p.unit().name;
+    const bool unit_follows = n + 1 < order.size() && unit == model.parameters[order[n + 1]].unit().name;
+    text += fmt::format("{}{} {:.3g}", n == 0 ? "" : ", ", p.name, fit.values[order[n]]);
+    if (!unit_follows && unit != "1") text += fmt::format(" {}", unit);
+  }
+  return text;
+}
+
 void log_fit(const tissue_fit& fit, const perfusion_settings& o) {
-  const auto& v = fit.values;
-  spdlog::info("{}: ka {:.3g}, kp {:.3g}, kl {:.3g} ml/100g/min, tau_a {:.3g}, tau_p {:.3g} s, R2 {:.3f}",
-               o.delay_roi.empty() ? "mean curve of the mask" : "mean curve of --delay-roi", v[ka], v[kp], v[kl],
-               v[tau_a], v[tau_p], fit.r_squared);
+  spdlog::info("{}: {}, R2 {:.3f}", o.delay_roi.empty() ? "mean curve of the mask" : "mean curve of --delay-roi",
+               values_text(fit, *o.fit.model), fit.r_squared);
   if (fit.at_bound != 0)
     spdlog::warn("the fit of the mean curve ends at {} (--bounds changes bounds, --fix fixes a parameter)",
                  bounds_text(fit, o));
@@ -76,14 +81,15 @@ void log_fit(const tissue_fit& fit, const perfusion_settings& o) {
 
 tissue_fit fit_tissue(const perfusion_settings& o, const perfusion_findings& found) {
   const fit_settings settings = settings_of_mean(o.fit);
+  const model_info& model = *settings.model;
   const auto fitter = make_fitter({}, found.frames, {}, settings);
   const std::vector<float> row(found.tissue.begin(), found.tissue.end());
-  float maps[map_count] = {};
+  std::vector<float> maps(model.maps);
   std::uint8_t at_bound = 0, status = 0;
-  outputs out;
-  for (std::size_t m = 0; m < map_count; ++m) out.array[m] = &maps[m];
-  out.set<"at_bound">(&at_bound);
-  out.set<"status">(&status);
+  std::vector<void*> out(model.outputs.size());
+  for (std::size_t m = 0; m < maps.size(); ++m) out[m] = &maps[m];
+  out[output_place(model, "at_bound")] = &at_bound;
+  out[output_place(model, "status")] = &status;
   fitter->fit(1, row.data(), out);
 
   tissue_fit fit;
@@ -92,33 +98,45 @@ tissue_fit fit_tissue(const perfusion_settings& o, const perfusion_findings& fou
     spdlog::warn("the mean curve could not be fitted (status {})", status);
     return fit;
   }
-  for (std::size_t i = 0; i < parameter_count; ++i) {
-    const double unit = i <= kp ? 1 / o.density_g_per_ml : 1;
-    fit.values[i] = static_cast<double>(maps[i]) * unit;
-    fit.deviations[i] = static_cast<double>(maps[sd_kl + i]) * unit;
+  std::vector<double> p;
+  for (std::size_t i = 0; i < model.parameters.size(); ++i) {
+    const quantity_unit unit = model.parameters[i].unit();
+    const double per_density = unit.is_per_mass ? 1 / o.density_g_per_ml : 1;
+    fit.values.push_back(static_cast<double>(maps[i]) * per_density);
+    fit.deviations.push_back(static_cast<double>(maps[model.first_sd + i]) * per_density);
+    p.push_back(static_cast<double>(maps[i]) / unit.factor);
   }
-  fit.r_squared = static_cast<double>(maps[r_squared]);
+  fit.r_squared = static_cast<double>(maps[output_place(model, "r_squared")]);
   fit.at_bound = at_bound;
-  fit.curve = fitted_curve(found.frames, settings, maps);
+  fit.curve = model_curve(found.frames, settings, p);
   log_fit(fit, o);
   return fit;
 }
+
+namespace {
+
+void put_delay(double delay_s, double window_s, parameter_rule& rule) {
+  rule.start = delay_s;
+  rule.fixed = window_s == 0;
+  rule.least = std::max(rule.least, delay_s - window_s);
+  rule.most = std::min(rule.most, delay_s + window_s);
+}
+
+}  // namespace
 
 void take_delays(const tissue_fit& fit, perfusion_settings& o) {
   if (!fit.fitted)
     throw failure(exit_status::bad_data,
                   "--delays two-stage: the mean curve, which gives the delays, was not fitted; give --delay-roi or "
                   "other --delays");
-  for (const parameter p : {tau_a, tau_p}) {
-    parameter_rule& rule = o.fit.rules[p];
-    if (rule.fixed) continue;
-    rule.start = fit.values[p];
-    rule.fixed = o.delay_window_s == 0;
-    rule.least = std::max(rule.least, rule.start - o.delay_window_s);
-    rule.most = std::min(rule.most, rule.start + o.delay_window_s);
+  std::vector<std::string> chosen;
+  for (std::size_t i = 0; i < o.fit.rules.size(); ++i) {
+    parameter_rule& rule = o.fit.rules[i];
+    if (!o.fit.model->is_delay(i)) continue;
+    if (!rule.fixed) put_delay(fit.values[i], o.delay_window_s, rule);
+    chosen.push_back(fmt::format("{} {:.4g}", o.fit.model->parameters[i].name, rule.start));
   }
-  spdlog::info("delays of all voxels: tau_a {:.4g} s, tau_p {:.4g} s{}", o.fit.rules[tau_a].start,
-               o.fit.rules[tau_p].start,
+  spdlog::info("delays of all voxels: {} s{}", fmt::join(chosen, " s, "),
                o.delay_window_s > 0 ? fmt::format(", each within {} s", o.delay_window_s) : "");
 }
 

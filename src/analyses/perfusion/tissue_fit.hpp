@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -13,8 +12,7 @@ namespace voxherd {
 /// The fit of the mean tissue curve: checks that the model is sensible before any voxel is fitted; gives the delays.
 struct tissue_fit {
   bool fitted = false;
-  std::array<double, perfusion::parameter_count> values{};  ///< ml/100 g/min, s
-  std::array<double, perfusion::parameter_count> deviations{};
+  std::vector<double> values, deviations;  ///< of the model's parameters, in the units of maps
   double r_squared = 0;
   std::uint8_t at_bound = 0;  ///< bit i: parameter i
   std::vector<double> curve;  ///< at each frame; empty if not fitted

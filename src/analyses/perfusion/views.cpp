@@ -6,65 +6,91 @@
 #include <cmath>
 #include <string>
 
+#include "src/analyses/perfusion/model_forms.hpp"
 #include "src/analyses/perfusion/options.hpp"
-#include "src/analyses/perfusion/text_values.hpp"
 #include "src/analyses/perfusion/views.hpp"
 #include "src/analyses/perfusion/voxel_curves.hpp"
-#include "src/io/input_file.hpp"
 #include "src/show/analysis_views.hpp"
 
 namespace voxherd {
 
 namespace {
 
+using namespace perfusion;
+using nlohmann::json;
+
 constexpr auto lexicon_url = "https://osipi.github.io/OSIPI_CAPLEX/quantities/";
 
 /// A quantity of OSIPI's lexicon (CAPLEX, Dickie 2024), with the unit that it has there.
-struct quantity {
+struct lexicon_entry {
   const char *label, *name, *code, *unit;
 };
-constexpr quantity plasma_flow{"Fp", "Blood plasma flow", "Q.PH1.002", "mL/min/100mL"};
-constexpr quantity blood_flow{"Fb", "Blood flow", "Q.PH1.003", "mL/min/100mL"};
-constexpr quantity exchange_rate{"k", "Indicator exchange rate", "Q.PH1.009", "1/s"};
-constexpr quantity arterial_delay{"Ta", "Arterial delay time", "Q.PH1.007", "s"};
-constexpr quantity volume_fraction{"v", "Relative volume fraction", "Q.PH1.001", "mL/100mL"};
-constexpr quantity transit_time{"MTT", "Mean transit time", "Q.PH1.006", "s"};
-constexpr quantity native_rate{"R10", "Native longitudinal relaxation rate", "Q.EL1.002", "1/s"};
-constexpr quantity baseline_signal{"SBL", "Baseline signal", "Q.MS1.002", "a.u."};
-// The lexicon has the code .999 for quantities that it does not list.
-constexpr quantity portal_delay{"Tp", "Portal delay time", "Q.PH1.999", "s"};
-constexpr quantity arterial_fraction{"fa", "Arterial fraction of the flow", "Q.PH1.999", "1"};
+/// Names of what parameters and derived outputs measure. The lexicon has the code .999 for quantities that it does not
+/// list.
+lexicon_entry find_entry(quantity what, int input, bool is_plasma) {
+  switch (what) {
+    case quantity::flow:
+      if (is_plasma) return {"Fp", "Blood plasma flow", "Q.PH1.002", "mL/min/100mL"};
+      return {"Fb", "Blood flow", "Q.PH1.003", "mL/min/100mL"};
+    case quantity::exchange_rate:
+      return {"k", "Indicator exchange rate", "Q.PH1.009", "1/s"};
+    case quantity::delay:
+      if (input == 0) return {"Ta", "Arterial delay time", "Q.PH1.007", "s"};
+      return {"Tp", "Portal delay time", "Q.PH1.999", "s"};
+    case quantity::volume_fraction:
+      return {"v", "Relative volume fraction", "Q.PH1.001", "mL/100mL"};
+    case quantity::transit_time:
+      return {"MTT", "Mean transit time", "Q.PH1.006", "s"};
+    case quantity::flow_fraction:
+      break;
+  }
+  return {"fa", "Arterial fraction of the flow", "Q.PH1.999", "1"};
+}
+constexpr lexicon_entry native_rate{"R10", "Native longitudinal relaxation rate", "Q.EL1.002", "1/s"};
+constexpr lexicon_entry baseline_signal{"SBL", "Baseline signal", "Q.MS1.002", "a.u."};
+
+/// From the unit of outputs, per 100 g, to the lexicon's, per 100 ml.
+double lexicon_factor(quantity what, double density_g_per_ml) {
+  switch (what) {
+    case quantity::flow:
+      return density_g_per_ml;
+    case quantity::exchange_rate:
+      return density_g_per_ml / per_second;
+    case quantity::volume_fraction:
+      return 100;
+    default:
+      return 1;
+  }
+}
 
 /// A map of the result under the lexicon's name.
 struct named_map {
-  const char* map;
-  quantity what;
-  const char* desc;
+  std::string map;
+  lexicon_entry what;
+  std::string desc;
   double factor = 1;  ///< to the lexicon's unit
 };
 
-std::vector<named_map> list_maps(const nlohmann::json& configuration) {
-  const quantity flow = configuration.value("haematocrit", 0.0) > 0 ? plasma_flow : blood_flow;
-  const double per_100ml = configuration.value("density", 1.0);  // from 100 g
-  const double per_second = per_100ml / 6000;                    // ml per minute and 100 ml to ml per second and ml
-  return {{"ka", flow, "arterial", per_100ml},
-          {"sd_ka", flow, "arterialStd", per_100ml},
-          {"kp", flow, "portal", per_100ml},
-          {"sd_kp", flow, "portalStd", per_100ml},
-          {"total_perfusion", flow, "total", per_100ml},
-          {"kl", exchange_rate, "outflow", per_second},
-          {"sd_kl", exchange_rate, "outflowStd", per_second},
-          {"tau_a", arterial_delay, ""},
-          {"sd_tau_a", arterial_delay, "std"},
-          {"tau_p", portal_delay, ""},
-          {"sd_tau_p", portal_delay, "std"},
-          {"arterial_fraction", arterial_fraction, ""},
-          {"distribution_volume", volume_fraction, "distribution", 100},
-          {"mean_transit_time", transit_time, ""},
-          {"baseline_signal", baseline_signal, ""}};
+std::vector<named_map> list_maps(const json& configuration) {
+  const bool is_plasma = configuration.value("haematocrit", 0.0) > 0;
+  const double density = configuration.value("density", 1.0);
+  const model_info& model = *stored_form(configuration).model;
+  std::vector<named_map> maps;
+  for (const std::size_t i : shown_order(model)) {
+    const parameter& p = model.parameters[i];
+    const lexicon_entry entry = find_entry(p.what, p.input, is_plasma);
+    const double factor = lexicon_factor(p.what, density);
+    const std::string label = p.label;
+    maps.push_back({p.name, entry, label, factor});
+    maps.push_back({model.outputs[model.first_sd + i].name, entry, label.empty() ? "std" : label + "Std", factor});
+  }
+  for (const derived_value& d : model.derived)
+    maps.push_back({d.name, find_entry(d.what, 0, is_plasma), d.label, lexicon_factor(d.what, density)});
+  maps.push_back({"baseline_signal", baseline_signal, ""});
+  return maps;
 }
 
-bids_json describe_quantity(const quantity& q, const std::string& meaning) {
+bids_json describe_quantity(const lexicon_entry& q, const std::string& meaning) {
   return {{"Description", meaning},
           {"Quantity", q.name},
           {"QuantityCode", q.code},
@@ -72,14 +98,11 @@ bids_json describe_quantity(const quantity& q, const std::string& meaning) {
           {"Units", q.unit}};
 }
 
-bool has_two_inputs(const nlohmann::json& configuration) {
-  return configuration.value("model", std::string("dual")) == "dual";
-}
-
-bids_json describe_perfusion_model(const nlohmann::json& c) {
+bids_json describe_perfusion_model(const json& c) {
+  const model_form& form = stored_form(c);
+  const model_texts& texts = *form.model->texts;
   bids_json m;
-  m["Description"] = fmt::format("single compartment with {} (Materne 2000)",
-                                 has_two_inputs(c) ? "an arterial and a portal input" : "an arterial input");
+  m["Description"] = fmt::format("{} with {} ({} {})", texts.kind, form.supply, texts.author, texts.year);
   m["Parameters"] = {{"Haematocrit", c.value("haematocrit", 0.0)},
                      {"Density", c.value("density", 1.0)},
                      {"Solver", c.value("solver", std::string("lm"))},
@@ -89,7 +112,7 @@ bids_json describe_perfusion_model(const nlohmann::json& c) {
 
 /// The map, each value changed.
 template <class Change>
-export_image changed_map(const result_volumes& result, const std::string& map, const quantity& q,
+export_image changed_map(const result_volumes& result, const std::string& map, const lexicon_entry& q,
                          const std::string& meaning, const Change& change) {
   return {"", describe_image(result, 1, fmt::format("[{}] {}", q.unit, meaning)),
           [map, change](const result_volumes& r, const volume_sink& sink) {
@@ -113,13 +136,12 @@ void report_omitted(const result_volumes& result, const std::vector<named_map>& 
 }
 
 export_plan plan_bids_perfusion(const result_volumes& result, const bids_place& place) {
-  const nlohmann::json& c = result.result().configuration();
+  const json& c = result.result().configuration();
   const std::vector<named_map> named = list_maps(c);
-  model_plan plan(place, has_two_inputs(c) ? "dualinput" : "singleinput", describe_perfusion_model(c), "perfmap");
-  const auto add = [&](const char* map, const quantity& q, const char* desc, auto change) {
+  model_plan plan(place, stored_form(c).bids_label, describe_perfusion_model(c), "perfmap");
+  const auto add = [&](const std::string& map, const lexicon_entry& q, const std::string& desc, auto change) {
     if (!result.has(map)) return;  // not among --maps
-    const std::string meaning =
-        map == std::string("t1_before") ? "1 / T1 before the agent" : result.result().output(map).meaning;
+    const std::string meaning = map == "t1_before" ? "1 / T1 before the agent" : result.result().output(map).meaning;
     export_image image = changed_map(result, map, q, meaning, change);
     plan.add(q.label, desc, std::move(image.form), std::move(image.make), describe_quantity(q, meaning));
   };
@@ -144,7 +166,7 @@ std::string find_times(const bids_image& series) {
       exit_status::bad_data,
       fmt::format("{}: its sidecars (.json) have none of FrameTimesStart, VolumeTiming and RepetitionTime, the "
                   "times of the frames; add one, or give --perfusion-options '--times FILE'",
-                  printable(series.path)));
+                  series.path));
 }
 
 std::string find_voi(const dynamic_inputs& inputs, const char* kind) {
@@ -175,14 +197,14 @@ flip_angle_image read_flip_angle(const bids_image& image, const std::optional<do
   const auto angle = image.number("FlipAngle");
   if (!angle)
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: its sidecars have no FlipAngle, in degrees; add it", printable(image.path)));
+                  fmt::format("{}: its sidecars have no FlipAngle, in degrees; add it", image.path));
   const auto ms = given_ms ? given_ms : repetition_ms(image);
   if (!ms)
     throw failure(
         exit_status::bad_data,
         fmt::format("{}: its sidecars have neither RepetitionTimeExcitation nor a RepetitionTime below 0.5 s; "
                     "add one, or give --perfusion-options '--vfa-tr MS'",
-                    printable(image.path)));
+                    image.path));
   return {*angle, *ms, image.path};
 }
 
@@ -194,12 +216,12 @@ void check_flip_angles(const flip_angle_image& one, const flip_angle_image& othe
     throw failure(exit_status::bad_data,
                   fmt::format("{} and {} have the same FlipAngle, {:g} degrees; choose one in --bids-filter-file, by "
                               "more entities of VFA",
-                              printable(one.path), printable(other.path), one.degrees));
+                              one.path, other.path, one.degrees));
   if (std::abs(one.repetition_ms - other.repetition_ms) > tolerance * one.repetition_ms)
     throw failure(exit_status::bad_data,
                   fmt::format("{} and {} have repetition times of {:g} and {:g} ms, but T1 is fitted with one for all "
                               "flip angles; give a map of T1 (T1map), or leave images out by --bids-filter-file",
-                              printable(one.path), printable(other.path), one.repetition_ms, other.repetition_ms));
+                              one.path, other.path, one.repetition_ms, other.repetition_ms));
 }
 
 /// Spoiled gradient echoes, by increasing flip angle.
@@ -239,9 +261,8 @@ void find_T1(const dynamic_inputs& inputs, perfusion_request& r) {
 
 /// The options of a result that the user has given.
 perfusion_request read_given(const given_options& given) {
-  nlohmann::json own = nlohmann::json::object();
-  for (const auto& [name, values] : given.values)
-    own[name] = values.empty() ? nlohmann::json(true) : nlohmann::json(values.front());
+  json own = json::object();
+  for (const auto& [name, values] : given.values) own[name] = values.empty() ? json(true) : json(values.front());
   return perfusion_options().read_stored(own);
 }
 
@@ -255,7 +276,8 @@ std::vector<std::string> perfusion_words(const dynamic_inputs& inputs, const giv
   if (!is_given({"times", "spacing"})) r.times = find_times(series);
   if (!is_given({"mask"}) && inputs.has("mask")) r.mask = inputs.image("mask", "mask");
   if (!is_given({"arterial-voi", "arterial-curve", "curves"})) r.arterial_voi = find_voi(inputs, "arterial");
-  if (!is_given({"portal-voi", "portal-curve", "curves"}) && r.model == inflow_model::dual)
+  if (!is_given({"portal-voi", "portal-curve", "curves"}) &&
+      model_forms()[static_cast<std::size_t>(r.model)].has_portal_input())
     r.portal_voi = find_voi(inputs, "portal");
   if (r.signal == perfusion::signal_kind::spoiled_echo) {
     if (!r.repetition_ms) r.repetition_ms = repetition_ms(series);
@@ -265,13 +287,21 @@ std::vector<std::string> perfusion_words(const dynamic_inputs& inputs, const giv
   return perfusion_options().words(r);
 }
 
+std::vector<std::string> list_shown(const result_reader& r) {
+  const shown_outputs outputs(*stored_form(r.configuration()).model);
+  std::vector<std::string> names = outputs.fitted;
+  names.insert(names.end(), outputs.derived.begin(), outputs.derived.end());
+  names.emplace_back("r_squared");
+  return names;
+}
+
 class perfusion_panel final : public view::voxel_panel {
  public:
   explicit perfusion_panel(const result_reader& r)
-      : maps_(r), curves_(r), haematocrit_(r.configuration().value("haematocrit", 0.0)) {}
+      : maps_(r), curves_(r), shown_(list_shown(r)), haematocrit_(r.configuration().value("haematocrit", 0.0)) {}
 
-  nlohmann::json describe(std::uint64_t voxel) override {
-    nlohmann::json j{{"unit", curves_.unit()}, {"status", maps_.status_text(voxel)}, {"haematocrit", haematocrit_}};
+  json describe(std::uint64_t voxel) override {
+    json j{{"unit", curves_.unit()}, {"status", maps_.status_text(voxel)}, {"haematocrit", haematocrit_}};
     if (!maps_.is_fitted(voxel)) return j;
     const perfusion::time_course& frames = curves_.frames();
     const voxel_curve curve = curves_.look_at(voxel);
@@ -280,7 +310,8 @@ class perfusion_panel final : public view::voxel_panel {
               {"concentration", curve.concentration},
               {"fit", curve.fit},
               {"sum_of_squares", curve.sum_of_squares},
-              {"parameters", maps_.describe(voxel)}});
+              {"parameters", maps_.describe(voxel)},
+              {"shown", shown_}});
     const bool has_portal = std::any_of(frames.portal.begin(), frames.portal.end(), [](double c) { return c != 0; });
     if (has_portal) j["portal"] = frames.portal;
     return j;
@@ -289,6 +320,7 @@ class perfusion_panel final : public view::voxel_panel {
  private:
   view::item_maps maps_;
   voxel_curves curves_;
+  std::vector<std::string> shown_;  ///< parameters, derived outputs
   double haematocrit_;
 };
 

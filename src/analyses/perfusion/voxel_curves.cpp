@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <optional>
 
 #include "core/failure.hpp"
 #include "kernels/perfusion/host_curves.hpp"
 #include "src/analyses/perfusion/inputs.hpp"
-#include "src/analyses/perfusion/text_values.hpp"
+#include "src/analyses/perfusion/model_forms.hpp"
+#include "src/analyses/perfusion/options.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/nifti/companion.hpp"
 #include "src/scan/single_voxels.hpp"
@@ -38,22 +38,13 @@ std::vector<nifti_header> find_series(const json& inputs, const image_grid& grid
   return files;
 }
 
-/// The stored options of the conversion. T1 is that of the result's map, so that its source is not needed.
-conversion read_conversion(const json& c) {
-  conversion convert;
-  const std::string signal = c.value("signal", "concentration");
-  convert.signal = signal == "linear" ? signal_kind::linear
-                   : signal == "spgr" ? signal_kind::spoiled_echo
-                   : signal == "ct"   ? signal_kind::ct
-                                      : signal_kind::concentration;
-  if (c.contains("baseline")) {
-    convert.baseline_begin = c.at("baseline").at(0).get<int>();
-    convert.baseline_end = c.at("baseline").at(1).get<int>() + 1;
+/// The conversion with the baseline that was found. T1 is that of the result's map, so that its source is not needed.
+conversion read_conversion(const perfusion_request& stored, const json& configuration) {
+  conversion convert = make_conversion(stored);
+  if (configuration.contains("baseline")) {
+    convert.baseline_begin = configuration.at("baseline").at(0).get<int>();
+    convert.baseline_end = configuration.at("baseline").at(1).get<int>() + 1;
   }
-  convert.relaxivity_per_mM_s = c.value("relaxivity", 0.0);
-  convert.repetition_s = c.value("tr", 0.0) / 1000;
-  convert.flip_rad = c.value("flip-angle", 0.0) * std::numbers::pi / 180;
-  convert.t1_s = c.value("t1", 0.0);
   return convert;
 }
 
@@ -73,7 +64,9 @@ struct voxel_curves::state {
   explicit state(const result_reader& r)
       : files(find_series(r.provenance().value("inputs", json::object()), r.grid())),
         frames(read_time_course(r)),
-        convert(read_conversion(r.configuration())),
+        stored(perfusion_options().read_stored(r.configuration())),
+        model(*stored_form(r.configuration()).model),
+        convert(read_conversion(stored, r.configuration())),
         unit(concentration_unit(convert)),
         series(files, r.item_voxels()) {
     if (series.volumes() != frames.frames())
@@ -82,10 +75,7 @@ struct voxel_curves::state {
     if (convert.baseline_begin < 0 || convert.baseline_end < convert.baseline_begin || convert.baseline_end > last)
       refuse_data(fmt::format("{}: its baseline is frames {} to {} of {}; is it a complete copy of a voxherd result?",
                               r.path(), convert.baseline_begin, convert.baseline_end - 1, last));
-    const json& c = r.configuration();
-    how.discretisation =
-        c.value("discretisation", "exact") == "paper" ? discretisation_kind::paper : discretisation_kind::exact;
-    per_flow = c.value("density", 1.0) / per_second;
+    how.discretisation = stored.discretisation.value_or(discretisation_kind::exact);
     if (r.has("t1_before")) {
       t1 = r.read_map("t1_before", 1);
     } else if (convert.needs_t1() && convert.t1_s == 0) {
@@ -98,8 +88,10 @@ struct voxel_curves::state {
   void read_parameters(const result_reader& r) {
     const json fixed = r.configuration().value("fixed", json::object()),
                start = r.configuration().value("start", json::object());
-    for (std::size_t i = 0; i < parameter_count; ++i) {
-      const std::string name = parameter_name(static_cast<parameter>(i));
+    maps.resize(model.parameters.size());
+    constants.resize(model.parameters.size());
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+      const std::string name = model.parameters[i].name;
       if (r.has(name)) {
         maps[i] = r.read_map(name, 1);
       } else if (fixed.value(name, false)) {
@@ -124,9 +116,10 @@ struct voxel_curves::state {
   }
 
   void add_fit(std::uint64_t voxel, voxel_curve& curve) const {
-    std::array<double, parameter_count> p{};
-    for (std::size_t i = 0; i < parameter_count; ++i)
-      p[i] = (maps[i].empty() ? constants[i] : static_cast<double>(maps[i].at(voxel))) * (i <= kp ? per_flow : 1);
+    std::vector<double> p;
+    for (std::size_t i = 0; i < maps.size(); ++i)
+      p.push_back((maps[i].empty() ? constants[i] : static_cast<double>(maps[i].at(voxel))) *
+                  kernel_unit(model.parameters[i], stored.density_g_per_ml));
     curve.fit = model_curve(frames, how, p);
     for (std::size_t i = 0; i < frames.frames(); ++i)
       if (frames.counts[i] != 0) curve.sum_of_squares += std::pow(curve.concentration[i] - curve.fit[i], 2);
@@ -134,15 +127,16 @@ struct voxel_curves::state {
 
   std::vector<nifti_header> files;
   time_course frames;
+  perfusion_request stored;
+  const model_info& model;
   conversion convert;
   std::string unit;
   single_voxels series;
-  fit_settings how;
-  double per_flow = 0;  ///< from the maps' unit to 1/s
+  fit_settings how{model};
   bool has_fit = true;
-  std::vector<float> t1;                                 ///< empty: the same everywhere
-  std::array<std::vector<float>, parameter_count> maps;  ///< empty: the constant
-  std::array<double, parameter_count> constants{};
+  std::vector<float> t1;                 ///< empty: the same everywhere
+  std::vector<std::vector<float>> maps;  ///< of the parameters; empty: the constant
+  std::vector<double> constants;
 };
 
 voxel_curves::voxel_curves(const result_reader& r) : state_(std::make_unique<state>(r)) {}

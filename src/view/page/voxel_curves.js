@@ -2,13 +2,11 @@
 import { drawChart, palette } from "./chart.js";
 import { make, makeFoldedTable, makeTable, numberText, withUnit } from "./elements.js";
 
-const fitted = ["ka", "kp", "kl", "tau_a", "tau_p"];
-const derived = ["arterial_fraction", "total_perfusion", "distribution_volume", "mean_transit_time", "r_squared"];
-
-function listParameters(parameters) {
+// `shown`: their names, in this order.
+function listParameters(parameters, shown) {
   const find = (name) => parameters.find((p) => p.name === name);
   const rows = [];
-  for (const name of [...fitted, ...derived]) {
+  for (const name of shown) {
     const one = find(name);
     if (!one) continue;
     const deviation = find(`sd_${name}`)?.value;
@@ -37,7 +35,7 @@ export function showCurves(answer) {
     ...drawChart({ ...axes, series: shown, description: `Concentration against time; peak ${numberText(peak)} ${unit}` }),
     make("p", { class: "hint" }, `${blood}.`),
     ...drawChart({ ...axes, series: inputs, description: `${blood}, against time` }),
-    makeTable("Parameters", ["parameter", "value", "SD"], listParameters(answer.parameters)),
+    makeTable("Parameters", ["parameter", "value", "SD"], listParameters(answer.parameters, answer.shown)),
     makeFoldedTable("Curves as a table", header, rows),
   ];
 }

@@ -16,8 +16,8 @@ void read_lists(const std::string& text) {
     for (const auto& [first, last] : perfusion::parse_frames(text, "o")) require(first <= last, "frames are in order");
   });
   accepts([&] { perfusion::parse_numbers(text, "o"); });
-  accepts([&] { perfusion::parse_values(text, "o"); });
-  accepts([&] { perfusion::parse_ranges(text, "o"); });
+  accepts([&] { perfusion::parse_values(text, "o", perfusion::info_of<perfusion::dual_model>); });
+  accepts([&] { perfusion::parse_ranges(text, "o", perfusion::info_of<perfusion::dual_model>); });
 }
 
 void read_tables(const std::string& path) {

@@ -308,7 +308,7 @@ class BadInputs(PerfusionJobs):
         self.assert_rejected(USAGE, "--bounded has no meaning without --solver lm or simplex", "--solver", "varpro", "--bounded", "no")
         self.assert_rejected(USAGE, "--bounds has no meaning without bounds", "--solver", "simplex", "--bounds", "ka=0:1")
         self.assert_rejected(USAGE, "--delay-window has no meaning without --delays two-stage", "--delay-window", "1")
-        self.assert_rejected(USAGE, "both delays are fixed", "--delays", "two-stage", "--fix", "tau_a=0,tau_p=0")
+        self.assert_rejected(USAGE, "all delays are fixed", "--delays", "two-stage", "--fix", "tau_a=0,tau_p=0")
         self.assert_rejected(USAGE, "--solver linear does not fit delays", "--solver", "linear")
         self.assert_rejected(USAGE, "--starts has no meaning with --solver linear", "--solver", "linear", "--delays", "zero",
                      "--starts", "2")

@@ -68,7 +68,7 @@ TEST_F(PerfusionCudaBatch, AnEmptyBatchAndABatchOfOneAreFitted) {
 TEST_F(PerfusionCudaBatch, ASimplexOfFewerParametersEndsAsOnTheCpu) {
   const perfusion_case c = difficult_voxels();
   fit_settings s = quality_settings(solver_kind::simplex);
-  for (std::size_t fixed = parameter_count - 1; fixed > 0; --fixed) {
+  for (std::size_t fixed = dual_parameters - 1; fixed > 0; --fixed) {
     SCOPED_TRACE(fixed);
     s.rules[fixed].fixed = true;
     expect_same_ends(perfusion_run(first_gpu, c.frames, c.rows, s), perfusion_run(two_threads, c.frames, c.rows, s), s);

@@ -172,7 +172,7 @@ std::vector<fit_variant> every_way_to_fit() {
   fit_settings three_starts = lm, delayed = quality_settings(solver_kind::linear), one_input = varpro;
   three_starts.starts = 3;
   delayed.rules[tau_a].start = 3.3, delayed.rules[tau_p].start = -1.4;
-  for (const parameter i : {kp, tau_p}) one_input.rules[i].fixed = true, one_input.rules[i].start = 0;
+  for (const dual_parameter i : {kp, tau_p}) one_input.rules[i].fixed = true, one_input.rules[i].start = 0;
   constexpr auto even = frame_times::even, uneven = frame_times::uneven;
   return {{"lm", lm, even},
           {"lm_from_three_starts", three_starts, even},

@@ -73,7 +73,7 @@ void expect_global_minima(const device& d, fit_settings s, double excess, double
   const auto reference_fits = perfusion_data::table("fit_gold_pwl.csv");
   s.rules[tau_a].most = 10;  // the reference data's bound
   const auto run = voxels.fit(d, s);
-  const std::array<std::string, parameter_count> names{"kl", "ka", "kp", "tau_a", "tau_p"};
+  const std::array<std::string, dual_parameters> names{"kl", "ka", "kp", "tau_a", "tau_p"};
   std::size_t compared = 0;
   for (std::size_t v = first_noisy; v < perfusion_data::voxels; ++v) {
     SCOPED_TRACE(testing::Message() << "voxel " << v);

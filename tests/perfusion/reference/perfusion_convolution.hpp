@@ -40,7 +40,7 @@ inline std::vector<double> direct_sum(const std::vector<double>& x, double kl_T)
 }
 
 /// The paper's model: inputs read at the delayed times, zero before the first frame except for the rising line to it.
-inline std::vector<double> paper_curve(const time_course& t, const double (&p)[parameter_count]) {
+inline std::vector<double> paper_curve(const time_course& t, const double (&p)[dual_parameters]) {
   const double spacing_s = t.spacing_s();
   const auto input = [&](const std::vector<double>& curve, double s) {
     const double u = s / spacing_s, before = std::floor(u);

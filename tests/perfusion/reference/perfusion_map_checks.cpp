@@ -68,7 +68,7 @@ class map_comparison {
   }
 
   void compare_bounds() const {
-    for (std::size_t i = 0; i < parameter_count; ++i) EXPECT_EQ(run_.at_bound[v_] >> i & 1, at_bound(i)) << i;
+    for (std::size_t i = 0; i < dual_parameters; ++i) EXPECT_EQ(run_.at_bound[v_] >> i & 1, at_bound(i)) << i;
   }
 
   /// Effect of rounding the position to a map's floats on the cost, away from a minimum.
@@ -76,7 +76,7 @@ class map_comparison {
     const auto jacobian = perfusion_jacobian(c_.frames, s_.discretisation, p_);
     const auto curve = perfusion_curve(c_.frames, s_.discretisation, p_);
     double change = 0;
-    for (std::size_t i = 0; i < parameter_count; ++i) {
+    for (std::size_t i = 0; i < dual_parameters; ++i) {
       double slope = 0;
       for (std::size_t f = 0; f < y_.size(); ++f) slope += counts(f) * jacobian[i][f] * (y_[f] - curve[f]);
       change += std::fabs(2 * slope * 1.2e-7 * p_[i]);
@@ -95,8 +95,8 @@ class map_comparison {
 
   /// The rounding error of J'J is amplified by the largest inflation of a variance, (J'J)_ii (J'J)^-1_ii.
   void compare_deviations(double rounding, double cost_error) const {
-    std::array<bool, parameter_count> held{};
-    for (std::size_t i = 0; i < parameter_count; ++i) held[i] = s_.rules[i].fixed || at_bound(i);
+    std::array<bool, dual_parameters> held{};
+    for (std::size_t i = 0; i < dual_parameters; ++i) held[i] = s_.rules[i].fixed || at_bound(i);
     // If a flow is zero, its delay has no influence.
     held[tau_a] = held[tau_a] || p_[ka] == 0;
     held[tau_p] = held[tau_p] || p_[kp] == 0;
@@ -104,7 +104,7 @@ class map_comparison {
     const auto inverse = inverse_information(c_.frames, s_.discretisation, p_, held);
     const auto jacobian = perfusion_jacobian(c_.frames, s_.discretisation, p_);
     double inflation = 1;
-    for (std::size_t i = 0; i < parameter_count; ++i) {
+    for (std::size_t i = 0; i < dual_parameters; ++i) {
       double length = 0;
       for (std::size_t f = 0; f < y_.size(); ++f) length += counts(f) * jacobian[i][f] * jacobian[i][f];
       if (!held[i]) inflation = std::fmax(inflation, length * inverse[i][i]);
@@ -113,7 +113,7 @@ class map_comparison {
     for (const double e : expected)
       if (!std::isfinite(e)) return;
     const auto sd = run_.deviations(v_);
-    for (std::size_t i = 0; i < parameter_count; ++i) {
+    for (std::size_t i = 0; i < dual_parameters; ++i) {
       if (held[i]) {
         EXPECT_EQ(sd[i], 0) << i;
       } else if (rounding * inflation < 0.1) {

@@ -133,10 +133,10 @@ double perfusion_cost(const time_course& frames, discretisation_kind how, const 
   return sum;
 }
 
-std::array<std::vector<double>, parameter_count> perfusion_jacobian(const time_course& frames, discretisation_kind how,
+std::array<std::vector<double>, dual_parameters> perfusion_jacobian(const time_course& frames, discretisation_kind how,
                                                                     const perfusion_parameters& p) {
-  std::array<std::vector<double>, parameter_count> jacobian;
-  for (std::size_t i = 0; i < parameter_count; ++i) {
+  std::array<std::vector<double>, dual_parameters> jacobian;
+  for (std::size_t i = 0; i < dual_parameters; ++i) {
     // The curve is linear in the flows: any step is exact. For the others: the cube root of the rounding error.
     const bool flow = i == ka || i == kp;
     const double step = flow ? 0.01 : i == kl ? 1e-5 * std::fmax(std::fabs(p[kl]), 1e-3) : 1e-5;

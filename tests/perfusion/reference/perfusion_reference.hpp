@@ -10,8 +10,8 @@
 /// carried from frame to frame. O(frames^2) per curve.
 namespace voxherd::reference {
 
-/// In the order of perfusion::parameter; 1/s and s.
-using perfusion_parameters = std::array<double, perfusion::parameter_count>;
+/// In the order of perfusion::dual_parameter; 1/s and s.
+using perfusion_parameters = std::array<double, perfusion::dual_parameters>;
 
 /// ml/100 g/min and s, as in tables.
 perfusion_parameters kernel_units(const perfusion_parameters& in_units_of_maps);
@@ -41,7 +41,7 @@ double perfusion_cost(const perfusion::time_course& frames, perfusion::discretis
 
 /// dC_i / dp at every frame, by central differences; [parameter][frame]. With respect to a delay at which C has a kink
 /// (`paper` at complete frames) there is no derivative: the result is the mean of both sides.
-std::array<std::vector<double>, perfusion::parameter_count> perfusion_jacobian(const perfusion::time_course& frames,
+std::array<std::vector<double>, perfusion::dual_parameters> perfusion_jacobian(const perfusion::time_course& frames,
                                                                                perfusion::discretisation_kind how,
                                                                                const perfusion_parameters& p);
 

@@ -8,8 +8,8 @@ namespace voxherd::reference {
 namespace {
 
 using namespace perfusion;
-using matrix5 = std::array<std::array<double, parameter_count>, parameter_count>;
-using mask5 = std::array<bool, parameter_count>;
+using matrix5 = std::array<std::array<double, dual_parameters>, dual_parameters>;
+using mask5 = std::array<bool, dual_parameters>;
 
 /// J'J and J'(y - C) over the counted frames.
 struct equations5 {
@@ -24,9 +24,9 @@ equations5 equations_at(const time_course& frames, discretisation_kind how, cons
   equations5 e;
   for (std::size_t f = 0; f < c.size(); ++f) {
     if (frames.counts[f] == 0) continue;
-    for (std::size_t a = 0; a < parameter_count; ++a) {
+    for (std::size_t a = 0; a < dual_parameters; ++a) {
       if (y != nullptr) e.gradient[a] += jacobian[a][f] * ((*y)[f] - c[f]);
-      for (std::size_t b = 0; b < parameter_count; ++b) e.hessian[a][b] += jacobian[a][f] * jacobian[b][f];
+      for (std::size_t b = 0; b < dual_parameters; ++b) e.hessian[a][b] += jacobian[a][f] * jacobian[b][f];
     }
   }
   return e;
@@ -34,30 +34,30 @@ equations5 equations_at(const time_course& frames, discretisation_kind how, cons
 
 /// Inverse over the rows and columns that are not held, zero elsewhere: Gauss-Jordan with scaled rows and columns.
 matrix5 invert(const matrix5& m, const mask5& held) {
-  std::array<double, parameter_count> scale{};
+  std::array<double, dual_parameters> scale{};
   matrix5 a{}, inverse{};
-  for (std::size_t i = 0; i < parameter_count; ++i) scale[i] = held[i] ? 0 : 1 / std::sqrt(m[i][i]);
-  for (std::size_t i = 0; i < parameter_count; ++i)
-    for (std::size_t j = 0; j < parameter_count; ++j) {
+  for (std::size_t i = 0; i < dual_parameters; ++i) scale[i] = held[i] ? 0 : 1 / std::sqrt(m[i][i]);
+  for (std::size_t i = 0; i < dual_parameters; ++i)
+    for (std::size_t j = 0; j < dual_parameters; ++j) {
       a[i][j] = held[i] || held[j] ? (i == j) : m[i][j] * scale[i] * scale[j];
       inverse[i][j] = i == j;
     }
-  for (std::size_t i = 0; i < parameter_count; ++i) {
+  for (std::size_t i = 0; i < dual_parameters; ++i) {
     std::size_t best = i;
-    for (std::size_t r = i; r < parameter_count; ++r)
+    for (std::size_t r = i; r < dual_parameters; ++r)
       if (std::fabs(a[r][i]) > std::fabs(a[best][i])) best = r;
     std::swap(a[i], a[best]), std::swap(inverse[i], inverse[best]);
     const double pivot = a[i][i];
-    for (std::size_t c = 0; c < parameter_count; ++c) a[i][c] /= pivot, inverse[i][c] /= pivot;
-    for (std::size_t r = 0; r < parameter_count; ++r) {
+    for (std::size_t c = 0; c < dual_parameters; ++c) a[i][c] /= pivot, inverse[i][c] /= pivot;
+    for (std::size_t r = 0; r < dual_parameters; ++r) {
       if (r == i) continue;
       const double factor = a[r][i];
-      for (std::size_t c = 0; c < parameter_count; ++c)
+      for (std::size_t c = 0; c < dual_parameters; ++c)
         a[r][c] -= factor * a[i][c], inverse[r][c] -= factor * inverse[i][c];
     }
   }
-  for (std::size_t i = 0; i < parameter_count; ++i)
-    for (std::size_t j = 0; j < parameter_count; ++j) inverse[i][j] *= scale[i] * scale[j];
+  for (std::size_t i = 0; i < dual_parameters; ++i)
+    for (std::size_t j = 0; j < dual_parameters; ++j) inverse[i][j] *= scale[i] * scale[j];
   return inverse;
 }
 
@@ -137,11 +137,11 @@ perfusion_fit polish(const time_course& frames, discretisation_kind how, const p
     const double before = fit.cost;
     for (; damping < 1e12; damping *= 10) {
       matrix5 damped = e.hessian;
-      for (std::size_t a = 0; a < parameter_count; ++a) damped[a][a] *= 1 + damping;
+      for (std::size_t a = 0; a < dual_parameters; ++a) damped[a][a] *= 1 + damping;
       const matrix5 inverse = invert(damped, held);
       perfusion_parameters next = fit.best;
-      for (std::size_t a = 0; a < parameter_count; ++a)
-        for (std::size_t b = 0; b < parameter_count; ++b) next[a] += inverse[a][b] * e.gradient[b];
+      for (std::size_t a = 0; a < dual_parameters; ++a)
+        for (std::size_t b = 0; b < dual_parameters; ++b) next[a] += inverse[a][b] * e.gradient[b];
       next = clamped(next, rules);
       const double cost = perfusion_cost(frames, how, next, y);
       if (!(cost < fit.cost)) continue;
@@ -223,7 +223,7 @@ perfusion_parameters standard_deviations(const time_course& frames, discretisati
   const auto inverse = inverse_information(frames, how, p, held);
   const auto free = static_cast<double>(std::count(held.begin(), held.end(), false));
   perfusion_parameters sd{};
-  for (std::size_t i = 0; i < parameter_count; ++i)
+  for (std::size_t i = 0; i < dual_parameters; ++i)
     sd[i] = std::sqrt(inverse[i][i] * cost / (static_cast<double>(frames.counted()) - free));
   return sd;
 }

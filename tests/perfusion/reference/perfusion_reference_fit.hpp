@@ -6,7 +6,7 @@
 /// derivatives from its best entries.
 namespace voxherd::reference {
 
-using perfusion_rules = std::array<perfusion::parameter_rule, perfusion::parameter_count>;
+using perfusion_rules = std::vector<perfusion::parameter_rule>;
 
 struct perfusion_fit {
   perfusion_parameters best{};
@@ -41,11 +41,11 @@ class global_search {
 /// sqrt of the diagonal of cost / (counted - free) (J'J)^-1 over the parameters not `held`; 0 for those.
 perfusion_parameters standard_deviations(const perfusion::time_course& frames, perfusion::discretisation_kind how,
                                          const perfusion_parameters& p, double cost,
-                                         const std::array<bool, perfusion::parameter_count>& held);
+                                         const std::array<bool, perfusion::dual_parameters>& held);
 
 /// (J'J)^-1 over the parameters not held; rows and columns of held ones are zero.
-std::array<std::array<double, perfusion::parameter_count>, perfusion::parameter_count> inverse_information(
+std::array<std::array<double, perfusion::dual_parameters>, perfusion::dual_parameters> inverse_information(
     const perfusion::time_course& frames, perfusion::discretisation_kind how, const perfusion_parameters& p,
-    const std::array<bool, perfusion::parameter_count>& held);
+    const std::array<bool, perfusion::dual_parameters>& held);
 
 }  // namespace voxherd::reference

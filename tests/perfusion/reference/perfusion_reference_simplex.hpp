@@ -28,7 +28,7 @@ struct simplex_rules {
   double absolute_tolerance = 1e-8;  ///< stop when max f - min f is below
   double relative_tolerance = 0;     ///< or below this times min f
   int max_iterations = 600;
-  std::array<bool, perfusion::parameter_count> fixed{};  ///< these stay at the start and have no vertex
+  std::array<bool, perfusion::dual_parameters> fixed{};  ///< these stay at the start and have no vertex
 };
 
 /// Lagarias et al., SIAM J Optim 9:112, 1998, with fminsearch's first simplex: the start, and the start with one

@@ -12,17 +12,17 @@ perfusion_run::perfusion_run(const device& d, const time_course& frames, const s
   maps.assign(map_count, std::vector<float>(count, -12345.f));
   iterations.assign(count, 12345);
   exit_code.assign(count, 255), at_bound.assign(count, 255), status.assign(count, 255);
-  outputs out;
+  dual_outputs out;
   for (std::size_t m = 0; m < map_count; ++m) out.array[m] = maps[m].data();
   out.set<"iterations">(iterations.data());
   out.set<"exit_code">(exit_code.data());
   out.set<"at_bound">(at_bound.data());
   out.set<"status">(status.data());
   use_device(d);
-  make_fitter(d, frames, convert, settings)->fit(count, rows.data(), out);
+  make_fitter(d, frames, convert, settings)->fit(count, rows.data(), out.array);
 }
 
-double perfusion_run::map(perfusion::map which, std::size_t voxel) const {
+double perfusion_run::map(perfusion::dual_map which, std::size_t voxel) const {
   return static_cast<double>(maps[static_cast<std::size_t>(which)][voxel]);
 }
 

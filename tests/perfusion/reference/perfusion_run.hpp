@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernels/perfusion/perfusion.hpp"
+#include "tests/perfusion/reference/dual_maps.hpp"
 #include "tests/perfusion/reference/perfusion_reference.hpp"
 
 namespace voxherd::reference {
@@ -19,7 +20,7 @@ class perfusion_run {
   perfusion_parameters parameters(std::size_t voxel) const;
   /// ml/100 g/min and s.
   perfusion_parameters deviations(std::size_t voxel) const;
-  double map(perfusion::map which, std::size_t voxel) const;
+  double map(perfusion::dual_map which, std::size_t voxel) const;
 
   std::vector<std::vector<float>> maps;
   std::vector<std::uint32_t> iterations;

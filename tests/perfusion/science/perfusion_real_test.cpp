@@ -232,7 +232,7 @@ TEST_F(PerfusionReal, RejectedFramesDoNotMatter) {
   ASSERT_GT(rejected, 0u);
   const auto without = fit(p);
   for (int m = 0; m < map_count; ++m)
-    EXPECT_EQ(r.map(static_cast<perfusion::map>(m), 0), without.map(static_cast<perfusion::map>(m), 0)) << m;
+    EXPECT_EQ(r.map(static_cast<perfusion::dual_map>(m), 0), without.map(static_cast<perfusion::dual_map>(m), 0)) << m;
 }
 
 }  // namespace

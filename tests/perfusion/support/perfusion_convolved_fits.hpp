@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/perfusion/perfusion.hpp"
+#include "tests/perfusion/reference/dual_maps.hpp"
 #include "tests/perfusion/reference/perfusion_convolution.hpp"
 
 /// The paper's fit with each convolution, on any device.
@@ -30,7 +31,7 @@ inline std::vector<float> noisy_rows(const time_course& t, std::size_t voxels) {
   std::uniform_real_distribution<double> around(0.7, 1.4);
   std::vector<float> rows;
   for (std::size_t v = 0; v < voxels; ++v) {
-    double p[parameter_count] = {400. / 6000, 20. / 6000, 100. / 6000, 1, 2};
+    double p[dual_parameters] = {400. / 6000, 20. / 6000, 100. / 6000, 1, 2};
     if (v > 0)
       for (double& x : p) x *= around(random);
     const auto c = paper_curve(t, p);
@@ -44,7 +45,7 @@ inline fitted_maps run_fits(const device& d, const time_course& t, const fit_set
                             const std::vector<float>& rows) {
   const std::size_t voxels = rows.size() / t.frames();
   fitted_maps f;
-  outputs out;
+  dual_outputs out;
   for (std::size_t m = 0; m < map_count; ++m) {
     f.maps[m].assign(voxels, NAN);
     out.array[m] = f.maps[m].data();
@@ -54,7 +55,7 @@ inline fitted_maps run_fits(const device& d, const time_course& t, const fit_set
   out.set<"exit_code">(f.exit_code.data());
   out.set<"at_bound">(f.at_bound.data());
   out.set<"status">(f.status.data());
-  make_fitter(d, t, {}, s)->fit(voxels, rows.data(), out);
+  make_fitter(d, t, {}, s)->fit(voxels, rows.data(), out.array);
   return f;
 }
 

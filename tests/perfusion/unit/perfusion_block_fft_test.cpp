@@ -125,14 +125,14 @@ struct fitted_curve {
 
   explicit fitted_curve(const time_course& t) : curves(t) {}
   block_fft_model<double, Q, P, Kind> model() const { return {curves.view(), plan.view()}; }
-  std::vector<double> curve(const double (&p)[parameter_count]) const {
+  std::vector<double> curve(const double (&p)[dual_parameters]) const {
     std::vector<double> c(curves.counts().size(), NAN);
     model().curve(thread_team{}, *memory, p, [&](int i, double value) { c[static_cast<std::size_t>(i)] = value; });
     return c;
   }
 };
 
-constexpr double trials[][parameter_count] = {{400. / 6000, 20. / 6000, 100. / 6000, 1, 2},
+constexpr double trials[][dual_parameters] = {{400. / 6000, 20. / 6000, 100. / 6000, 1, 2},
                                               {200. / 6000, 10. / 6000, 80. / 6000, 2.37, 0},
                                               {1500. / 6000, 90. / 6000, 0, 11.2, 7.5},
                                               {60. / 6000, -5. / 6000, 30. / 6000, -1.3, -4.9}};
@@ -146,7 +146,7 @@ TEST(BlockFftModel, TheCurveIsThePapers) {
 TEST(BlockFftModel, TheExactCurveIsThatOfTheRecursion) {
   const time_course t = test_course(75, 1.6);
   const fitted_curve<5, 16, discretisation_kind::exact> fft(t);
-  const recursion_model<double, discretisation_kind::exact> recursion(fft.curves.view());
+  const recursion_model<dual_model, double, discretisation_kind::exact> recursion(fft.curves.view());
   for (const auto& p : trials) {
     std::vector<double> expected;
     recursion.curve(p, [&](int, double c) { expected.push_back(c); });
@@ -226,9 +226,9 @@ TEST(BlockFftModel, LanesHaveSeparateParameters) {
   const fitted_curve<3, 16, discretisation_kind::paper> one(t);
   const block_fft_model<double_lanes, 3, 16, discretisation_kind::paper> model(one.curves.view(), one.plan.view());
   const auto memory = std::make_unique<block_fft<double_lanes, 3, 16>::memory>();
-  double_lanes p[parameter_count];
+  double_lanes p[dual_parameters];
   const auto trial = [](std::size_t lane) -> auto& { return trials[lane % std::size(trials)]; };
-  for (std::size_t i = 0; i < parameter_count; ++i) p[i] = double_lanes([&](auto lane) { return trial(lane)[i]; });
+  for (std::size_t i = 0; i < dual_parameters; ++i) p[i] = double_lanes([&](auto lane) { return trial(lane)[i]; });
   std::vector<double_lanes> c(48);
   model.curve(thread_team{}, *memory, p, [&](int i, double_lanes value) { c[static_cast<std::size_t>(i)] = value; });
   for (std::size_t lane = 0; lane < double_lanes::size(); ++lane) {

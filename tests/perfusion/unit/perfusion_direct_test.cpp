@@ -9,13 +9,13 @@ namespace {
 using namespace voxherd::perfusion;
 using namespace voxherd::perfusion::convolutions;
 
-constexpr double flow_trials[][parameter_count] = {{400. / 6000, 20. / 6000, 100. / 6000, 1, 2},
+constexpr double flow_trials[][dual_parameters] = {{400. / 6000, 20. / 6000, 100. / 6000, 1, 2},
                                                    {1500. / 6000, 90. / 6000, 0, 11.2, 7.5},
                                                    {1. / 6000, 20. / 6000, 100. / 6000, 0, 3.2},
                                                    {60. / 6000, -5. / 6000, 30. / 6000, -1.3, -40.9}};
 
 template <class Model>
-std::vector<double> whole_curve(const Model& model, const double (&p)[parameter_count]) {
+std::vector<double> whole_curve(const Model& model, const double (&p)[dual_parameters]) {
   std::vector<double> c;
   model.curve(p, [&](int i, double value) {
     EXPECT_EQ(static_cast<std::size_t>(i), c.size());
@@ -38,7 +38,7 @@ TEST(DirectModel, TheExactCurveIsThatOfTheRecursion) {
   for (const int frames : {9, 48, 75, 128}) {
     const curves_table<double> curves(test_course(frames, 1.7));
     const direct_model<double, discretisation_kind::exact> direct(curves.view());
-    const recursion_model<double, discretisation_kind::exact> recursion(curves.view());
+    const recursion_model<dual_model, double, discretisation_kind::exact> recursion(curves.view());
     for (const auto& p : flow_trials)
       EXPECT_LT(relative_error(whole_curve(direct, p), whole_curve(recursion, p)), 1e-13) << frames;
   }
@@ -65,9 +65,9 @@ TEST(DirectModel, LanesHaveSeparateParameters) {
   const curves_table<double> curves(test_course(75, 1.6));
   const direct_model<double, discretisation_kind::exact> one(curves.view());
   const direct_model<double_lanes, discretisation_kind::exact> many(curves.view());
-  double_lanes p[parameter_count];
+  double_lanes p[dual_parameters];
   const auto trial = [](std::size_t lane) -> auto& { return flow_trials[lane % std::size(flow_trials)]; };
-  for (std::size_t i = 0; i < parameter_count; ++i) p[i] = double_lanes([&](auto lane) { return trial(lane)[i]; });
+  for (std::size_t i = 0; i < dual_parameters; ++i) p[i] = double_lanes([&](auto lane) { return trial(lane)[i]; });
   std::vector<double_lanes> c;
   many.curve(p, [&](int, double_lanes value) { c.push_back(value); });
   for (std::size_t lane = 0; lane < double_lanes::size(); ++lane) {

@@ -97,12 +97,12 @@ TEST(perfusion_frames, skipped_ones_are_printed_as_ranges) {
 TEST(perfusion_words, lists_of_frames_and_parameters_are_parsed) {
   using perfusion::frame_range;
   EXPECT_EQ(perfusion::parse_frames("3,41-47", "x"), (std::vector<frame_range>{{3, 3}, {41, 47}}));
-  const auto values = perfusion::parse_ranges("tau_a=0:8,kl=1:2e3", "x");
+  const auto values = perfusion::parse_ranges("tau_a=0:8,kl=1:2e3", "x", perfusion::info_of<perfusion::dual_model>);
   ASSERT_EQ(values.size(), 2u);
   EXPECT_EQ(values[0].which, perfusion::tau_a);
   EXPECT_EQ(values[1].other, 2000);
   for (const char* wrong : {"", ",", "3-", "-3", "5-4", "1.5", "a"})
     EXPECT_THROW(perfusion::parse_frames(wrong, "x"), failure) << wrong;
   for (const char* wrong : {"", "kl", "kl=", "kl=1:2", "kl=nan", "kl=1,", "KL=1", "kl=1,kl=2"})
-    EXPECT_THROW(perfusion::parse_values(wrong, "x"), failure) << wrong;
+    EXPECT_THROW(perfusion::parse_values(wrong, "x", perfusion::info_of<perfusion::dual_model>), failure) << wrong;
 }

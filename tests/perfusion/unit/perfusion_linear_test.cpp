@@ -12,7 +12,7 @@
 namespace voxherd::perfusion {
 namespace {
 
-static_assert(std::is_trivially_copyable_v<linear_fitter<double>>);
+static_assert(std::is_trivially_copyable_v<linear_fitter<dual_model, double>>);
 
 constexpr int frames_per_voxel = 40;
 
@@ -72,7 +72,7 @@ std::vector<std::array<double, 4>> equations(const time_course& t, const linear_
     c.push_back(static_cast<double>(y[i]));
     double sum = 0;
     for (std::size_t j = 1; j < c.size(); ++j) sum += (time[j] - time[j - 1]) * (c[j] + c[j - 1]) / 2;
-    rows.push_back({-sum, v.arterial_integral[i], v.portal_integral[i], c.back()});
+    rows.push_back({-sum, v.integral[0][i], v.integral[1][i], c.back()});
   }
   return rows;
 }
@@ -99,8 +99,8 @@ std::vector<float> obedient(const time_course& t, const linear_view& v, const do
   double sum = 0, before = 0, time = t.time_s[0];
   for (std::size_t i = 0; i < t.frames(); ++i) {
     const double half = (t.time_s[i] - time) / 2;
-    const double c = (p[ka] * v.arterial_integral[i] + p[kp] * v.portal_integral[i] - p[kl] * (sum + half * before)) /
-                     (1 + p[kl] * half);
+    const double c =
+        (p[ka] * v.integral[0][i] + p[kp] * v.integral[1][i] - p[kl] * (sum + half * before)) / (1 + p[kl] * half);
     y.push_back(static_cast<float>(c));
     sum += half * (before + c);
     before = c;
@@ -109,9 +109,9 @@ std::vector<float> obedient(const time_course& t, const linear_view& v, const do
   return y;
 }
 
-linear_fit<double> fit(const time_course& t, const fit_settings& s, const std::vector<float>& y) {
-  const linear_table table(t, s.rules[tau_a].start, s.rules[tau_p].start);
-  return linear_fitter<double>(table.view(), s)({y.data(), 1});
+linear_fit<dual_model, double> fit(const time_course& t, const fit_settings& s, const std::vector<float>& y) {
+  const linear_table table(t, {s.rules[tau_a].start, s.rules[tau_p].start});
+  return linear_fitter<dual_model, double>(table.view(), s)({y.data(), 1});
 }
 
 const double true_flows[3] = {0.07, 0.004, 0.016};  // 420, 24, 96 ml/100 g/min
@@ -119,12 +119,12 @@ const double true_flows[3] = {0.07, 0.004, 0.016};  // 420, 24, 96 ml/100 g/min
 TEST(PerfusionLinear, IntegratesDelayedInputs) {
   const time_course t = course();
   for (const double tau : {0.0, 1.3, 7.0, -4.4, 500.0}) {
-    const linear_table table(t, tau, tau + 2);
+    const linear_table table(t, {tau, tau + 2});
     for (std::size_t i = 0; i < t.frames(); i += 3) {
       const double s = t.time_s[i] - tau;
       // 20000 trapezoids of 0.005 s, a kink in 40 of them
-      EXPECT_NEAR(table.view().arterial_integral[i], slow_integral(t, t.arterial, s), 1e-4) << tau << " " << i;
-      EXPECT_NEAR(table.view().portal_integral[i], slow_integral(t, t.portal, s - 2), 1e-4) << tau << " " << i;
+      EXPECT_NEAR(table.view().integral[0][i], slow_integral(t, t.arterial, s), 1e-4) << tau << " " << i;
+      EXPECT_NEAR(table.view().integral[1][i], slow_integral(t, t.portal, s - 2), 1e-4) << tau << " " << i;
     }
   }
 }
@@ -133,7 +133,7 @@ TEST(PerfusionLinear, RecoversTheTruthOfCurvesThatSatisfyIt) {
   const time_course t = course();
   for (const bool bounded : {false, true}) {
     const auto s = settings(bounded);
-    const linear_table table(t, 1.3, 2.2);
+    const linear_table table(t, {1.3, 2.2});
     const auto f = fit(t, s, obedient(t, table.view(), true_flows));
     EXPECT_FALSE(f.degenerate);
     for (const int a : {kl, ka, kp}) EXPECT_NEAR(f.p[a] / true_flows[a], 1, 2e-5) << a;
@@ -158,9 +158,9 @@ TEST(PerfusionLinear, ApproachesTheModelWithTheSquareOfTheInterval) {
     }
     const auto s = settings(false);
     const curves_table<double> curves(t);
-    const double p[parameter_count] = {true_flows[kl], true_flows[ka], true_flows[kp], 1.3, 2.2};
+    const double p[dual_parameters] = {true_flows[kl], true_flows[ka], true_flows[kp], 1.3, 2.2};
     std::vector<float> y;
-    recursion_model<double, discretisation_kind::exact>(curves.view()).curve(p, [&](int, double c) {
+    recursion_model<dual_model, double, discretisation_kind::exact>(curves.view()).curve(p, [&](int, double c) {
       y.push_back(static_cast<float>(c));
     });
     const double error = std::fabs(fit(t, s, y).p[kl] / true_flows[kl] - 1);
@@ -175,7 +175,7 @@ TEST(PerfusionLinear, ApproachesTheModelWithTheSquareOfTheInterval) {
 
 TEST(PerfusionLinear, RespectsFixedParameters) {
   const time_course t = course();
-  const linear_table table(t, 1.3, 2.2);
+  const linear_table table(t, {1.3, 2.2});
   for (const int fixed : {kl, ka, kp})
     for (const double value : {0.0, true_flows[fixed]}) {
       double p[3] = {true_flows[0], true_flows[1], true_flows[2]};
@@ -192,7 +192,7 @@ TEST(PerfusionLinear, RespectsFixedParameters) {
 TEST(PerfusionLinear, IsTheLeastSquaresWithNoiseFreeOrBounded) {
   time_course t = course();
   t.counts[0] = t.counts[9] = t.counts[17] = t.counts[18] = 0;
-  const linear_table table(t, 1.3, 2.2);
+  const linear_table table(t, {1.3, 2.2});
   std::mt19937_64 draw(1);
   int at_bounds = 0, below_zero = 0;
   for (int voxel = 0; voxel < 300; ++voxel) {
@@ -237,7 +237,7 @@ TEST(PerfusionLinear, ReportsIdenticalInputs) {
   for (double& c : t.portal) c *= 0.7;
   auto s = settings(true);
   s.rules[tau_p].start = s.rules[tau_a].start;
-  const linear_table table(t, 1.3, 1.3);
+  const linear_table table(t, {1.3, 1.3});
   const auto y = obedient(t, table.view(), true_flows);
   const auto f = fit(t, s, y);
   EXPECT_TRUE(f.degenerate);
@@ -251,7 +251,7 @@ TEST(PerfusionLinear, EveryLaneHasTheResultOfASingleVoxel) {
   constexpr int count = static_cast<int>(lanes::size());
   const time_course t = course();
   const auto s = settings(true);
-  const linear_table table(t, 1.3, 2.2);
+  const linear_table table(t, {1.3, 2.2});
   std::mt19937_64 draw(2);
   std::vector<float> side_by_side(static_cast<std::size_t>(frames_per_voxel * count));
   std::vector<std::vector<float>> single;
@@ -263,12 +263,12 @@ TEST(PerfusionLinear, EveryLaneHasTheResultOfASingleVoxel) {
     for (int i = 0; i < frames_per_voxel; ++i)
       side_by_side[static_cast<std::size_t>(i * count + l)] = single.back()[static_cast<std::size_t>(i)];
   }
-  const auto f = linear_fitter<lanes>(table.view(), s)({side_by_side.data(), count});
+  const auto f = linear_fitter<dual_model, lanes>(table.view(), s)({side_by_side.data(), count});
   for (int l = 0; l < count; ++l) {
     const auto alone = fit(t, s, single[static_cast<std::size_t>(l)]);
     EXPECT_EQ(lane::get(f.degenerate, l), alone.degenerate) << l;
     EXPECT_EQ(alone.degenerate, l == 1);
-    for (int a = 0; a < parameter_count; ++a)
+    for (int a = 0; a < dual_parameters; ++a)
       EXPECT_NEAR(lane::get(f.p[a], l), alone.p[a], 1e-9 * (std::fabs(alone.p[a]) + 1e-3)) << l << " " << a;
     EXPECT_NEAR(lane::get(f.sum_of_squares, l), alone.sum_of_squares, 1e-9 * alone.sum_of_squares) << l;
   }

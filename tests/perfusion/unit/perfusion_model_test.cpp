@@ -53,7 +53,7 @@ struct side_by_side {
   explicit side_by_side(const std::vector<perfusion_parameters>& list, std::size_t first) {
     for (int l = 0; l < lanes; ++l) of_lane.push_back((first + static_cast<std::size_t>(l)) % list.size());
     using scalar = typename lane::lane_traits<Number>::scalar;
-    for (int i = 0; i < parameter_count; ++i)
+    for (int i = 0; i < dual_parameters; ++i)
       for (int l = 0; l < lanes; ++l) lane::put(p[i], l, static_cast<scalar>(list[of_lane[l]][i]));
     for (std::size_t f = 0; f < frame_count; ++f)
       for (const std::size_t v : of_lane) y.push_back(static_cast<float>(0.3 + 0.2 * std::sin(3.0 * f + v)));
@@ -67,7 +67,7 @@ struct side_by_side {
   }
 
   std::vector<std::size_t> of_lane;
-  Number p[parameter_count];
+  Number p[dual_parameters];
   std::vector<float> y;
 };
 
@@ -88,7 +88,7 @@ template <class Number, discretisation_kind Kind>
 void expect_curves_of_reference(double rounding = 1e-12) {
   const time_course frames = difficult_frames();
   const curves_table<typename lane::lane_traits<Number>::scalar> table(frames);
-  const recursion_model<Number, Kind> model(table.view());
+  const recursion_model<dual_model, Number, Kind> model(table.view());
   const auto list = difficult_parameters();
   for (std::size_t first = 0; first < list.size(); first += side_by_side<Number>::lanes) {
     const side_by_side<Number> voxels(list, first);
@@ -117,7 +117,7 @@ template <class Number, discretisation_kind Kind>
 void expect_equations_of_reference() {
   const time_course frames = difficult_frames();
   const curves_table<double> table(frames);
-  const recursion_model<Number, Kind> model(table.view());
+  const recursion_model<dual_model, Number, Kind> model(table.view());
   auto list = difficult_parameters();
   std::erase_if(list, [](const perfusion_parameters& p) {
     const double a = p[tau_a] / spaced_s, b = p[tau_p] / spaced_s;
@@ -126,7 +126,7 @@ void expect_equations_of_reference() {
   ASSERT_GT(list.size(), 50U);
   for (std::size_t first = 0; first < list.size(); first += side_by_side<Number>::lanes) {
     const side_by_side<Number> voxels(list, first);
-    normal_equations<Number> e;
+    normal_equations<dual_model, Number> e;
     model.equations(voxels.p, voxels.samples(), e);
     for (int l = 0; l < voxels.lanes; ++l) {
       const auto& p = list[voxels.of_lane[l]];
@@ -136,19 +136,19 @@ void expect_equations_of_reference() {
       const auto curve = perfusion_curve(frames, Kind, p);
       const auto y = voxels.samples_of(l);
       const double cost = perfusion_cost(frames, Kind, p, y);
-      double hessian[parameter_count][parameter_count] = {}, gradient[parameter_count] = {};
+      double hessian[dual_parameters][dual_parameters] = {}, gradient[dual_parameters] = {};
       for (std::size_t f = 0; f < frame_count; ++f) {
         if (frames.counts[f] == 0) continue;
-        for (int a = 0; a < parameter_count; ++a) {
+        for (int a = 0; a < dual_parameters; ++a) {
           gradient[a] += jacobian[a][f] * (y[f] - curve[f]);
-          for (int b = 0; b < parameter_count; ++b) hessian[a][b] += jacobian[a][f] * jacobian[b][f];
+          for (int b = 0; b < dual_parameters; ++b) hessian[a][b] += jacobian[a][f] * jacobian[b][f];
         }
       }
-      double size[parameter_count];
-      for (int a = 0; a < parameter_count; ++a) size[a] = std::sqrt(hessian[a][a]);
+      double size[dual_parameters];
+      for (int a = 0; a < dual_parameters; ++a) size[a] = std::sqrt(hessian[a][a]);
       size[kl] += 1e-2 * size_of(frames, Kind, p) * std::sqrt(frame_count) / std::fmax(std::fabs(p[kl]), 1e-3);
       EXPECT_NEAR(lane::get(e.cost, l), cost, 1e-11 * cost);
-      for (int a = 0; a < parameter_count; ++a) {
+      for (int a = 0; a < dual_parameters; ++a) {
         EXPECT_NEAR(lane::get(e.gradient[a], l), gradient[a], 1e-8 * size[a] * std::sqrt(cost)) << a;
         for (int b = 0; b <= a; ++b)
           EXPECT_NEAR(lane::get(e.hessian[packed_index(a, b)], l), hessian[a][b], 1e-8 * size[a] * size[b])
@@ -199,18 +199,18 @@ TEST(PerfusionModel, PaperEquationsOfLanesAgreeWithDifferences) {
 TEST(PerfusionModel, ExactDerivativesAreContinuousAtCompleteFrames) {
   const time_course frames = difficult_frames();
   const curves_table<double> table(frames);
-  const recursion_model<double, exact_curves> model(table.view());
+  const recursion_model<dual_model, double, exact_curves> model(table.view());
   const std::vector<float> y(frame_count, 0.3F);
   for (const double whole : {-3., 0., 1., 4.}) {
-    normal_equations<double> below, at, above;
-    const auto equations = [&](double tau, normal_equations<double>& e) {
-      const double p[parameter_count] = {0.07, 0.02, 0.03, tau, 1.1};
+    normal_equations<dual_model, double> below, at, above;
+    const auto equations = [&](double tau, normal_equations<dual_model, double>& e) {
+      const double p[dual_parameters] = {0.07, 0.02, 0.03, tau, 1.1};
       model.equations(p, {y.data(), 1}, e);
     };
     equations(whole * spaced_s - 1e-9, below);
     equations(whole * spaced_s, at);
     equations(whole * spaced_s + 1e-9, above);
-    for (int i = 0; i < packed_size(parameter_count); ++i) {
+    for (int i = 0; i < packed_size(dual_parameters); ++i) {
       EXPECT_NEAR(below.hessian[i], at.hessian[i], 1e-7 * std::fabs(at.hessian[i])) << i;
       EXPECT_NEAR(above.hessian[i], at.hessian[i], 1e-7 * std::fabs(at.hessian[i])) << i;
     }

@@ -42,14 +42,14 @@ double lane_value(const Number& counter, int l) {
 
 /// Runs one start per lane to its end; `model` has cost(p, samples). Results of a lane that has ended are ignored.
 template <class Number, class Model>
-std::vector<lane_run> run_to_end(const fit_limits<double>& limits, const Model& model,
+std::vector<lane_run> run_to_end(const fit_limits<double, dual_parameters>& limits, const Model& model,
                                  const std::vector<perfusion_parameters>& starts) {
   using mask = typename lane::lane_traits<Number>::mask;
   constexpr int lanes = lane::lane_traits<Number>::count;
-  Number start[parameter_count];
-  for (int i = 0; i < parameter_count; ++i)
+  Number start[dual_parameters];
+  for (int i = 0; i < dual_parameters; ++i)
     for (int l = 0; l < lanes; ++l) lane::put(start[i], l, starts[static_cast<std::size_t>(l)][i]);
-  simplex<Number> machine(limits);
+  simplex<Number, dual_parameters> machine(limits);
   machine.begin(mask(true), start);
   std::vector<lane_run> runs(lanes);
   const auto note = [&](lane_run& run, int l) {
@@ -57,7 +57,7 @@ std::vector<lane_run> run_to_end(const fit_limits<double>& limits, const Model& 
     // the complete one.
     const auto iteration = static_cast<std::size_t>(lane_value(machine.iterations(), l));
     run.best.resize(iteration + 1), run.f_best.resize(iteration + 1), run.f_worst.resize(iteration + 1);
-    for (int i = 0; i < parameter_count; ++i) run.best.back()[i] = lane::get(machine.best()[i], l);
+    for (int i = 0; i < dual_parameters; ++i) run.best.back()[i] = lane::get(machine.best()[i], l);
     run.f_best.back() = lane::get(machine.best_cost(), l);
     run.f_worst.back() = lane::get(machine.worst_cost(), l);
   };
@@ -80,11 +80,11 @@ template <class Number>
 struct function_cost {
   std::function<double(const perfusion_parameters&)> f;
 
-  Number cost(const Number (&p)[parameter_count], voxel_samples) const {
+  Number cost(const Number (&p)[dual_parameters], voxel_samples) const {
     Number sum(0.);
     for (int l = 0; l < lane::lane_traits<Number>::count; ++l) {
       perfusion_parameters x;
-      for (int i = 0; i < parameter_count; ++i) x[i] = lane::get(p[i], l);
+      for (int i = 0; i < dual_parameters; ++i) x[i] = lane::get(p[i], l);
       lane::put(sum, l, f(x));
     }
     return sum;
@@ -94,10 +94,10 @@ struct function_cost {
 /// The recursion's cost of samples in double: the traces have more digits than a float.
 template <class Number, discretisation_kind Kind>
 struct curve_cost {
-  recursion_model<Number, Kind> model;
+  recursion_model<dual_model, Number, Kind> model;
   std::vector<Number> y;
 
-  Number cost(const Number (&p)[parameter_count], voxel_samples) const {
+  Number cost(const Number (&p)[dual_parameters], voxel_samples) const {
     Number sum(0.);
     model.curve(p, [&](int i, Number c) {
       const Number rest = y[static_cast<std::size_t>(i)] - c;
@@ -131,7 +131,7 @@ void expect_path(const lane_run& run, const simplex_fit& expected) {
     const auto& step = expected.trace[i];
     ASSERT_NEAR(run.f_best[i + 1], step.f_best, 1e-9 * std::fabs(step.f_best)) << "iteration " << i + 1;
     ASSERT_NEAR(run.f_worst[i + 1], step.f_worst, 1e-9 * std::fabs(step.f_worst)) << "iteration " << i + 1;
-    for (int k = 0; k < parameter_count; ++k)
+    for (int k = 0; k < dual_parameters; ++k)
       ASSERT_NEAR(run.best[i + 1][k], step.best[k], 1e-9) << "iteration " << i + 1 << ", parameter " << k;
   }
 }
@@ -148,7 +148,7 @@ void expect_paths_of_reference(double (*f)(const perfusion_parameters&), fit_set
   for (std::size_t first = 0; first < all.size(); first += lanes) {
     std::vector<perfusion_parameters> starts;
     for (std::size_t l = 0; l < lanes; ++l) starts.push_back(all[(first + l) % all.size()]);
-    const fit_limits<double> limits(s);
+    const fit_limits<double, dual_parameters> limits(s);
     const auto runs = run_to_end<Number>(limits, function_cost<Number>{f}, starts);
     for (std::size_t l = 0; l < lanes; ++l) {
       SCOPED_TRACE(testing::Message() << "start " << (first + l) % all.size() << ", lane " << l);
@@ -187,7 +187,7 @@ TEST(PerfusionSimplex, FixedParametersAreKeptAndTheOthersTakeTheStepsOfASmallerS
       s.rules[i].start = start[i];
       s.rules[i].fixed = rules.fixed[i] = (pattern >> i & 1) != 0;
     }
-    const fit_limits<double> limits(s);
+    const fit_limits<double, dual_parameters> limits(s);
     SCOPED_TRACE(pattern);
     const auto runs = run_to_end<double>(limits, function_cost<double>{rosenbrock}, {start});
     expect_path(runs[0], nelder_mead(rosenbrock, start, rules));
@@ -197,7 +197,7 @@ TEST(PerfusionSimplex, FixedParametersAreKeptAndTheOthersTakeTheStepsOfASmallerS
 TEST(PerfusionSimplex, NeverEvaluatesBeyondTheBounds) {
   fit_settings s;
   s.rules = {{{1.5, 1.2, 3}, {1.5, 1.4, 1.6}, {1.5, -1, 1.55}, {2, 0, 2}, {0, 0, 2}}};
-  const fit_limits<double> limits(s);
+  const fit_limits<double, dual_parameters> limits(s);
   int seen = 0;
   const auto watched = [&](const perfusion_parameters& x) {
     ++seen;
@@ -215,7 +215,7 @@ TEST(PerfusionSimplex, NeverEvaluatesBeyondTheBounds) {
 }
 
 TEST(PerfusionSimplex, AVoxelOfNansEnds) {
-  const fit_limits<double> limits(unbounded());
+  const fit_limits<double, dual_parameters> limits(unbounded());
   const auto runs = run_to_end<double>(
       limits, function_cost<double>{[](const perfusion_parameters&) { return std::nan(""); }}, {paper_start()});
   EXPECT_TRUE(runs[0].ended);
@@ -234,9 +234,10 @@ class PerfusionSimplexTrace : public testing::Test {
     const curves_table<double> table(frames);
     const std::array<std::size_t, 3> voxels{0, 1, 100};
     const auto curves = perfusion_data::table("curves_150_" + model + ".csv");
-    curve_cost<Number, Kind> cost{recursion_model<Number, Kind>(table.view()), std::vector<Number>(frames.frames())};
+    curve_cost<Number, Kind> cost{recursion_model<dual_model, Number, Kind>(table.view()),
+                                  std::vector<Number>(frames.frames())};
     constexpr std::size_t lanes = lane::lane_traits<Number>::count;
-    const fit_limits<double> limits(unbounded());
+    const fit_limits<double, dual_parameters> limits(unbounded());
     for (std::size_t first = 0; first < voxels.size(); first += lanes) {
       for (std::size_t l = 0; l < lanes; ++l) {
         const auto& y = perfusion_data::voxel(curves, voxels[(first + l) % voxels.size()]);

@@ -37,7 +37,7 @@ time_course uneven_bolus() {
   return bolus(time_s);
 }
 
-curve_values tissue(const time_course& t, const double (&p)[parameter_count], discretisation_kind how) {
+curve_values tissue(const time_course& t, const double (&p)[dual_parameters], discretisation_kind how) {
   const curve_values a = unit_curve(t, t.arterial, p[kl], p[tau_a], how),
                      b = unit_curve(t, t.portal, p[kl], p[tau_p], how);
   curve_values c(t.frames());
@@ -45,7 +45,7 @@ curve_values tissue(const time_course& t, const double (&p)[parameter_count], di
   return c;
 }
 
-double cost(const time_course& t, const std::vector<float>& y, const double (&p)[parameter_count],
+double cost(const time_course& t, const std::vector<float>& y, const double (&p)[dual_parameters],
             discretisation_kind how) {
   const curve_values c = tissue(t, p, how);
   double sum = 0;
@@ -61,7 +61,7 @@ class liver_draw {
   /// A voxel in the usual range, CNR 20; one in five has no portal flow.
   std::vector<float> voxel(const time_course& t, discretisation_kind how) {
     const double a = uniform(5, 120), b = uniform(0, 1) < 0.2 ? 0 : uniform(10, 200);
-    const double p[parameter_count] = {(a + b) / uniform(0.12, 0.45) / per_second, a / per_second, b / per_second,
+    const double p[dual_parameters] = {(a + b) / uniform(0.12, 0.45) / per_second, a / per_second, b / per_second,
                                        uniform(0, 10), uniform(0, 5)};
     const curve_values c = tissue(t, p, how);
     const double sd = *std::max_element(c.begin(), c.end()) / 20;
@@ -77,16 +77,16 @@ class liver_draw {
 };
 
 struct start {
-  double p[parameter_count];
+  double p[dual_parameters];
 };
 
 template <bool FlowsGiven = false>
 std::vector<start> found(const start_table& table, const std::vector<float>& y, int starts = start_rates) {
-  double to[start_rates * parameter_count];
+  double to[start_rates * dual_parameters];
   const start_table_view view = table.view();
   start_search<start_rates, FlowsGiven, float>{view}({y.data(), 1}, starts, to, 1);
   std::vector<start> all(static_cast<std::size_t>(starts));
-  for (std::size_t s = 0; s < all.size(); ++s) std::copy_n(to + parameter_count * s, parameter_count, all[s].p);
+  for (std::size_t s = 0; s < all.size(); ++s) std::copy_n(to + dual_parameters * s, dual_parameters, all[s].p);
   return all;
 }
 
@@ -127,8 +127,8 @@ curve_values brute_force(const time_course& t, const fit_settings& s, const star
   for (int r = 0; r < v.rates; ++r)
     for (int i = 0; i < start_arterial_delays; ++i)
       for (int j = start_arterial_delays; j < start_curves; ++j) {
-        const curve_values a = unit_curve(t, t.arterial, v.kl[r], v.delay_s[i], s.discretisation);
-        const curve_values b = unit_curve(t, t.portal, v.kl[r], v.delay_s[j], s.discretisation);
+        const curve_values a = unit_curve(t, t.arterial, v.rate_per_s[r], v.delay_s[i], s.discretisation);
+        const curve_values b = unit_curve(t, t.portal, v.rate_per_s[r], v.delay_s[j], s.discretisation);
         double& least = best[static_cast<std::size_t>(r)];
         least = std::min(least, best_cost(a, b, y, t.counts, given_a, given_b));
       }
@@ -217,7 +217,7 @@ TEST(PerfusionStart, IsTheBestIfFramesAreMissing) {
 }
 
 TEST(PerfusionStart, SupportsASingleInput) {
-  for (const parameter flow : {ka, kp}) {
+  for (const dual_parameter flow : {ka, kp}) {
     fit_settings s;
     s.rules[flow].fixed = true;
     s.rules[flow].start = 0;
@@ -242,12 +242,12 @@ TEST(PerfusionStart, RespectsGivenFlows) {
 
 TEST(PerfusionStart, RespectsFixedRateAndDelays) {
   fit_settings s;
-  for (const parameter p : {kl, tau_a, tau_p}) s.rules[p].fixed = true;
+  for (const dual_parameter p : {kl, tau_a, tau_p}) s.rules[p].fixed = true;
   const start_table table(even_bolus(), s);
   EXPECT_EQ(table.view().max_starts(), 1);
   const auto starts = found(table, liver_draw(8).voxel(even_bolus(), s.discretisation), 3);
   for (const start& each : starts)
-    for (const parameter p : {kl, tau_a, tau_p}) EXPECT_EQ(each.p[p], s.rules[p].start);
+    for (const dual_parameter p : {kl, tau_a, tau_p}) EXPECT_EQ(each.p[p], s.rules[p].start);
   EXPECT_EQ(starts[2].p[ka], s.rules[ka].start);
   expect_best(even_bolus(), s, 8);
 }
@@ -263,7 +263,7 @@ TEST(PerfusionStart, IsWithinBounds) {
   liver_draw draw(9);
   for (int voxel = 0; voxel < 20; ++voxel)
     for (const start& each : found(table, draw.voxel(even_bolus(), s.discretisation)))
-      for (std::size_t p = 0; p < parameter_count; ++p) {
+      for (std::size_t p = 0; p < dual_parameters; ++p) {
         EXPECT_GE(each.p[p], s.rules[p].least);
         EXPECT_LE(each.p[p], s.rules[p].most);
       }
@@ -275,7 +275,7 @@ TEST(PerfusionStart, IsTheFirstOfEqualEntries) {
   const auto starts = found(table, std::vector<float>(48, 0.0f));
   for (int s = 0; s < start_rates; ++s) {
     const auto& p = starts[static_cast<std::size_t>(s)].p;
-    EXPECT_FLOAT_EQ(static_cast<float>(p[kl]), v.kl[s]);
+    EXPECT_FLOAT_EQ(static_cast<float>(p[kl]), v.rate_per_s[s]);
     EXPECT_EQ(p[ka], 0);
     EXPECT_EQ(p[kp], 0);
     EXPECT_FLOAT_EQ(static_cast<float>(p[tau_a]), v.delay_s[0]);
@@ -290,12 +290,12 @@ TEST(PerfusionStart, FewerStartsAreTheFirstOfMore) {
   for (int voxel = 0; voxel < 20; ++voxel) {
     const auto y = draw.voxel(even_bolus(), discretisation_kind::exact);
     const auto all = found(table, y);
-    double one[parameter_count], three[3 * parameter_count];
+    double one[dual_parameters], three[3 * dual_parameters];
     start_search<1, false, float>{v}({y.data(), 1}, 1, one, 1);
     start_search<3, false, float>{v}({y.data(), 1}, 3, three, 1);
-    for (int p = 0; p < parameter_count; ++p) {
+    for (int p = 0; p < dual_parameters; ++p) {
       EXPECT_EQ(one[p], all[0].p[p]);
-      for (int s = 0; s < 3; ++s) EXPECT_EQ(three[s * parameter_count + p], all[static_cast<std::size_t>(s)].p[p]);
+      for (int s = 0; s < 3; ++s) EXPECT_EQ(three[s * dual_parameters + p], all[static_cast<std::size_t>(s)].p[p]);
     }
   }
 }
@@ -312,15 +312,15 @@ TEST(PerfusionStart, LanesFindTheStartsOfASingleVoxel) {
     voxels.push_back(draw.voxel(t, discretisation_kind::exact));
     for (std::size_t i = 0; i < t.frames(); ++i) y[i * lanes + l] = voxels[l][i];
   }
-  std::vector<double> to(start_rates * parameter_count * lanes);
+  std::vector<double> to(start_rates * dual_parameters * lanes);
   with_start_search<float_lanes>(v, start_rates, [&](const auto& search) {
     search({y.data(), static_cast<int>(lanes)}, start_rates, to.data(), lanes);
   });
   for (std::size_t l = 0; l < lanes; ++l) {
     const auto alone = found(table, voxels[l]);
     for (std::size_t s = 0; s < alone.size(); ++s) {
-      double p[parameter_count];
-      for (std::size_t k = 0; k < parameter_count; ++k) p[k] = to[(parameter_count * s + k) * lanes + l];
+      double p[dual_parameters];
+      for (std::size_t k = 0; k < dual_parameters; ++k) p[k] = to[(dual_parameters * s + k) * lanes + l];
       EXPECT_NEAR(cost(t, voxels[l], p, discretisation_kind::exact),
                   cost(t, voxels[l], alone[s].p, discretisation_kind::exact), 1e-6 * squares(voxels[l]));
     }
@@ -332,13 +332,13 @@ TEST(PerfusionStart, BeyondTheTablesIsThatOfTheRules) {
   const start_table table(even_bolus(), s);
   const start_table_view v = table.view();
   const auto y = liver_draw(12).voxel(even_bolus(), discretisation_kind::exact);
-  double to[8 * parameter_count];
+  double to[8 * dual_parameters];
   with_start_search<float>(v, 8, [&](const auto& search) { search({y.data(), 1}, 8, to, 1); });
   const auto six = found(table, y);
-  for (std::size_t k = 0; k < parameter_count; ++k) {
+  for (std::size_t k = 0; k < dual_parameters; ++k) {
     EXPECT_EQ(to[k], six[0].p[k]);
-    EXPECT_EQ(to[start_rates * parameter_count + k], s.rules[k].start);
-    EXPECT_EQ(to[7 * parameter_count + k], s.rules[k].start);
+    EXPECT_EQ(to[start_rates * dual_parameters + k], s.rules[k].start);
+    EXPECT_EQ(to[7 * dual_parameters + k], s.rules[k].start);
   }
 }
 

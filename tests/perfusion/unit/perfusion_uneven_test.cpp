@@ -10,7 +10,7 @@
 namespace voxherd::perfusion {
 namespace {
 
-using parameters = double[parameter_count];
+using parameters = double[dual_parameters];
 
 /// A series with a view of its times, even if they are evenly spaced.
 template <class Scalar>
@@ -88,7 +88,7 @@ double slow_model(const time_course& t, const parameters& p, std::size_t frame) 
 }
 
 template <class Model, class Number>
-std::vector<Number> curve_of(const Model& model, const Number (&p)[parameter_count], std::size_t frames) {
+std::vector<Number> curve_of(const Model& model, const Number (&p)[dual_parameters], std::size_t frames) {
   std::vector<Number> c(frames);
   model.curve(p, [&](int i, Number x) { c[static_cast<std::size_t>(i)] = x; });
   return c;
@@ -111,7 +111,7 @@ TEST(PerfusionUneven, IsTheIntegralOfItsDefinition) {
     draw_parameters(draw, length, p);
     if (repeat % 8 == 0) p[tau_a] = p[tau_p] = 0;
     if (repeat % 8 == 1) p[kl] = 0;
-    const auto fast = curve_of(uneven_model<double>(c.view()), p, c.course.frames());
+    const auto fast = curve_of(uneven_model<dual_model, double>(c.view()), p, c.course.frames());
     for (std::size_t i = 0; i < fast.size(); ++i) {
       const double slow = slow_model(c.course, p, i);
       EXPECT_NEAR(fast[i], slow, 1e-12 * (1 + std::fabs(slow))) << repeat << " frame " << i << " kl " << p[kl];
@@ -127,21 +127,21 @@ TEST(PerfusionUneven, IsTheRecursionOnEvenFrames) {
     parameters p;
     draw_parameters(draw, 19 * 1.7, p);
     if (repeat % 4 == 0) p[tau_a] = 1.7 * (repeat % 5 - 2);
-    const auto uneven = curve_of(uneven_model<double>(c.view()), p, 20);
-    const auto even = curve_of(recursion_model<double, discretisation_kind::exact>(c.table.view()), p, 20);
+    const auto uneven = curve_of(uneven_model<dual_model, double>(c.view()), p, 20);
+    const auto even = curve_of(recursion_model<dual_model, double, discretisation_kind::exact>(c.table.view()), p, 20);
     for (std::size_t i = 0; i < 20; ++i) EXPECT_NEAR(uneven[i], even[i], 1e-12 * (1 + even[i])) << repeat << " " << i;
   }
 }
 
 /// J by central differences of the curve.
-std::vector<std::vector<double>> slow_jacobian(const uneven_model<double>& model, const parameters& p,
+std::vector<std::vector<double>> slow_jacobian(const uneven_model<dual_model, double>& model, const parameters& p,
                                                std::size_t frames) {
   std::vector<std::vector<double>> columns;
-  for (int a = 0; a < parameter_count; ++a) {
+  for (int a = 0; a < dual_parameters; ++a) {
     const double step = a < tau_a ? 1e-5 * std::max(p[a], 1e-2) : 1e-5;
     parameters up, down;
-    std::copy(p, p + parameter_count, up);
-    std::copy(p, p + parameter_count, down);
+    std::copy(p, p + dual_parameters, up);
+    std::copy(p, p + dual_parameters, down);
     up[a] += step;
     down[a] -= step;
     auto column = curve_of(model, up, frames);
@@ -160,33 +160,33 @@ TEST(PerfusionUneven, HasTheEquationsOfItsCurvesDifferences) {
     const uneven_case<double> c(course);
     parameters p;
     draw_parameters(draw, 10, p);
-    const uneven_model<double> model(c.view());
+    const uneven_model<dual_model, double> model(c.view());
     std::vector<float> y(12);
     for (float& x : y) x = static_cast<float>(std::uniform_real_distribution<>(0, 3)(draw));
     y[2] = std::numeric_limits<float>::quiet_NaN();
     const auto fitted = curve_of(model, p, 12);
     const auto J = slow_jacobian(model, p, 12);
-    double cost = 0, gradient[parameter_count] = {}, hessian[packed_size(parameter_count)] = {};
-    double length[parameter_count] = {}, rest_squares = 0;
+    double cost = 0, gradient[dual_parameters] = {}, hessian[packed_size(dual_parameters)] = {};
+    double length[dual_parameters] = {}, rest_squares = 0;
     for (std::size_t i = 0; i < 12; ++i) {
       if (course.counts[i] == 0) continue;
       const double rest = static_cast<double>(y[i]) - fitted[i];
       cost += rest * rest;
       rest_squares += rest * rest;
-      for (int a = 0; a < parameter_count; ++a) {
+      for (int a = 0; a < dual_parameters; ++a) {
         const auto A = static_cast<std::size_t>(a);
         gradient[a] += J[A][i] * rest;
         length[a] += J[A][i] * J[A][i];
         for (int b = 0; b <= a; ++b) hessian[packed_index(a, b)] += J[A][i] * J[static_cast<std::size_t>(b)][i];
       }
     }
-    normal_equations<double> e;
+    normal_equations<dual_model, double> e;
     model.equations(p, {y.data(), 1}, e);
     EXPECT_NEAR(e.cost, cost, 1e-12 * cost);
     EXPECT_NEAR(model.cost(p, {y.data(), 1}), cost, 1e-12 * cost);
     // Differences of 1e-5 of a curve of 1e-15: 1e-10 from rounding, and from the jumps of the second derivative at
     // delays
-    for (int a = 0; a < parameter_count; ++a) {
+    for (int a = 0; a < dual_parameters; ++a) {
       EXPECT_NEAR(e.gradient[a], gradient[a], 2e-6 * std::sqrt(length[a] * rest_squares) + 1e-9) << repeat << " " << a;
       for (int b = 0; b <= a; ++b)
         EXPECT_NEAR(e.hessian[packed_index(a, b)], hessian[packed_index(a, b)],
@@ -205,18 +205,18 @@ void expect_lanes_equal_single_numbers(double tolerance) {
   for (int repeat = 0; repeat < 10; ++repeat) {
     const uneven_case<scalar> c(random_times(draw, 15));
     const uneven_case<double> truth(c.course);
-    Lanes all[parameter_count];
-    double one[lanes][parameter_count];
+    Lanes all[dual_parameters];
+    double one[lanes][dual_parameters];
     for (int l = 0; l < lanes; ++l) {
       draw_parameters(draw, 40, one[l]);
-      for (int a = 0; a < parameter_count; ++a) lane::put(all[a], l, static_cast<scalar>(one[l][a]));
+      for (int a = 0; a < dual_parameters; ++a) lane::put(all[a], l, static_cast<scalar>(one[l][a]));
     }
     std::vector<float> y(15 * lanes);
     for (float& x : y) x = static_cast<float>(std::uniform_real_distribution<>(0, 3)(draw));
-    const uneven_model<Lanes> model(c.view());
-    const uneven_model<double> single(truth.view());
+    const uneven_model<dual_model, Lanes> model(c.view());
+    const uneven_model<dual_model, double> single(truth.view());
     const auto curves = curve_of(model, all, 15);
-    normal_equations<Lanes> e;
+    normal_equations<dual_model, Lanes> e;
     model.equations(all, {y.data(), lanes}, e);
     for (int l = 0; l < lanes; ++l) {
       const auto curve = curve_of(single, one[l], 15);
@@ -224,15 +224,15 @@ void expect_lanes_equal_single_numbers(double tolerance) {
       for (const double x : curve) most = std::max(most, std::fabs(x));
       for (std::size_t i = 0; i < 15; ++i)
         EXPECT_NEAR(static_cast<double>(lane::get(curves[i], l)), curve[i], tolerance * most) << l << " frame " << i;
-      normal_equations<double> s;
+      normal_equations<dual_model, double> s;
       single.equations(one[l], {y.data() + l, lanes}, s);
       EXPECT_NEAR(static_cast<double>(lane::get(e.cost, l)), s.cost, tolerance * 4 * s.cost);
       // A delay's column is a difference of two values up to the flow times the input, at most 5.
-      double size[parameter_count];
-      for (int a = 0; a < parameter_count; ++a) size[a] = std::sqrt(s.hessian[packed_index(a, a)]);
+      double size[dual_parameters];
+      for (int a = 0; a < dual_parameters; ++a) size[a] = std::sqrt(s.hessian[packed_index(a, a)]);
       size[tau_a] += std::sqrt(15.) * 5 * one[l][ka];
       size[tau_p] += std::sqrt(15.) * 5 * one[l][kp];
-      for (int a = 0; a < parameter_count; ++a)
+      for (int a = 0; a < dual_parameters; ++a)
         for (int b = 0; b <= a; ++b)
           EXPECT_NEAR(static_cast<double>(lane::get(e.hessian[packed_index(a, b)], l)), s.hessian[packed_index(a, b)],
                       4 * tolerance * size[a] * size[b])

@@ -28,16 +28,16 @@ const perfusion_parameters places[] = {{0.07, 0.003, 0.017, 1, 2},      {0.07, 0
 template <class Model>
 void expect_equations_of_columns(const Model& model, const perfusion_case& c) {
   for (const auto& place : places) {
-    double p[parameter_count];
+    double p[dual_parameters];
     std::copy(place.begin(), place.end(), p);
     const voxel_samples y{c.rows.data(), 1};
-    normal_equations<double> expected, found;
-    separable_equations<double> columns;
+    normal_equations<dual_model, double> expected, found;
+    separable_equations<dual_model, double> columns;
     model.equations(p, y, expected);
     model.separable(p, y, columns);
-    make_equations(p, columns, found);
+    make_equations<dual_model>(p, columns, found);
     EXPECT_NEAR(found.cost, expected.cost, 1e-12 * expected.cost);
-    for (int i = 0; i < parameter_count; ++i) {
+    for (int i = 0; i < dual_parameters; ++i) {
       const double length = std::sqrt(expected.hessian[packed_index(i, i)]);
       EXPECT_NEAR(found.gradient[i], expected.gradient[i], 1e-10 * length * std::sqrt(expected.cost)) << i;
       for (int j = 0; j <= i; ++j) {
@@ -52,27 +52,27 @@ void expect_equations_of_columns(const Model& model, const perfusion_case& c) {
 TEST(PerfusionVarpro, ColumnsGiveTheEquationsOfTheParameters) {
   const perfusion_case c = difficult_voxels();
   const curves_table<double> table(c.frames);
-  expect_equations_of_columns(recursion_model<double, discretisation_kind::exact>(table.view()), c);
-  expect_equations_of_columns(recursion_model<double, discretisation_kind::paper>(table.view()), c);
+  expect_equations_of_columns(recursion_model<dual_model, double, discretisation_kind::exact>(table.view()), c);
+  expect_equations_of_columns(recursion_model<dual_model, double, discretisation_kind::paper>(table.view()), c);
   const perfusion_case uneven = difficult_voxels(frame_times::uneven);
   const curves_table<double> uneven_table(uneven.frames);
-  expect_equations_of_columns(uneven_model<double>(uneven_table.view()), uneven);
+  expect_equations_of_columns(uneven_model<dual_model, double>(uneven_table.view()), uneven);
 }
 
 /// The cost has one minimum over the flows: if no neighbour within bounds is better, no other point is.
 void expect_best_flows(const fit_settings& s, const perfusion_case& c, std::size_t voxel) {
   const curves_table<double> table(c.frames);
-  const recursion_model<double, discretisation_kind::exact> model(table.view());
-  const fit_limits<double> limits(s);
+  const recursion_model<dual_model, double, discretisation_kind::exact> model(table.view());
+  const fit_limits<double, dual_parameters> limits(s);
   const voxel_samples y{c.rows.data() + voxel * c.frames.frames(), 1};
   for (const auto& place : places) {
-    varpro<double> machine(limits);
-    double start[parameter_count];
+    varpro<dual_model, double> machine(limits);
+    double start[dual_parameters];
     std::copy(place.begin(), place.end(), start);
     machine.begin(true, start);
     machine.advance(model, y);
-    double p[parameter_count];
-    std::copy(machine.best(), machine.best() + parameter_count, p);
+    double p[dual_parameters];
+    std::copy(machine.best(), machine.best() + dual_parameters, p);
     const double cost = model.cost(p, y);
     // It is the cost at the start's flows minus the reduction by better ones.
     limits.confine(start);
@@ -80,8 +80,8 @@ void expect_best_flows(const fit_settings& s, const perfusion_case& c, std::size
     for (const double step : {1e-2, 1e-4, 1e-6})
       for (int a = -1; a <= 1; ++a)
         for (int b = -1; b <= 1; ++b) {
-          double q[parameter_count];
-          std::copy(p, p + parameter_count, q);
+          double q[dual_parameters];
+          std::copy(p, p + dual_parameters, q);
           q[ka] += step * a;
           q[kp] += step * b;
           limits.confine(q);

@@ -110,13 +110,13 @@ TEST(TissueCurves, OfSampledInputsMatchTheFitsModel) {
   frames.arterial = signal.inputs().arterial, frames.portal = signal.inputs().portal;
   frames.counts.assign(p.frames, 1);
   const perfusion::curves_table<double> table(frames);
-  const perfusion::recursion_model<double, perfusion::discretisation_kind::exact> model(table.view());
+  const perfusion::recursion_model<dual_model, double, perfusion::discretisation_kind::exact> model(table.view());
   const tissue_curves curves(signal.inputs(), signal.frame_s());
   for (const liver_parameters& v :
        {parameters(400, 20, 100, 1, 2), parameters(180, 30, 40, 0, 4.74), parameters(700, 140, 0, 3.3, 0.7)}) {
     std::vector<double> out(p.frames);
     curves.make({&v, 1}, out.data());
-    double at[perfusion::parameter_count];
+    double at[perfusion::dual_parameters];
     std::copy(v.begin(), v.end(), at);
     model.curve(at, [&](int i, double c) { EXPECT_NEAR(out[static_cast<std::size_t>(i)], c, 1e-13) << i; });
   }
@@ -173,7 +173,7 @@ TEST(LiverAnatomy, HasEveryRegionWithinTheFitsBounds) {
       if (body.tissue_at(v) != abdomen_tissue::liver) continue;
       const abdomen_voxel here = body.at(v);
       ++count[static_cast<std::size_t>(here.region)];
-      for (std::size_t i = 0; i < parameter_count; ++i) {
+      for (std::size_t i = 0; i < dual_parameters; ++i) {
         ASSERT_GE(here.parameters[i], fit.rules[i].least);
         ASSERT_LE(here.parameters[i], fit.rules[i].most);
       }
