@@ -140,7 +140,7 @@ function(voxherd_python_tests subject kind)
     set(test ${kind}.${name})
     add_test(NAME ${test} COMMAND ${VOXHERD_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/support/run_cases.py ${script} -v)
     set_tests_properties(${test} PROPERTIES LABELS "${kind};${subject}" TIMEOUT 900 COST 1 SKIP_RETURN_CODE 77
-      ENVIRONMENT "PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/support;VOXHERD=$<TARGET_FILE:voxherd>;VOXHERD_TEST_TOOLS=${PROJECT_BINARY_DIR}/tests;VOXHERD_DATA=${VOXHERD_DATA};${mpi}")
+      ENVIRONMENT "PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/support:${CMAKE_CURRENT_SOURCE_DIR}/${subject}/support;VOXHERD=$<TARGET_FILE:voxherd>;VOXHERD_TEST_TOOLS=${PROJECT_BINARY_DIR}/tests;VOXHERD_DATA=${VOXHERD_DATA};${mpi}")
     if(name IN_LIST use_a_core AND NOT kind STREQUAL cluster)
       set_tests_properties(${test} PROPERTIES PROCESSORS 2 COST 2)
     endif()

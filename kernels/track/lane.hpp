@@ -19,7 +19,7 @@ struct track_job {
   counters out;              ///< counters of the first group
 };
 
-/// What is not wanted of a streamline that counts.
+/// Does nothing with a streamline that counts.
 struct no_sink {
   template <class Walker>
   VOXHERD_FUNCTION void operator()(const Walker&) const {}
@@ -110,14 +110,12 @@ class lane_walker {
       }
     }
     sink(walker_);
-    add(element(job_->out.accepted, seed_row_), 1u);
-    if (job_->out.accepted_bits != nullptr)
-      add(job_->out.accepted_bits + group_ * bit_words(job_->plan.per_group) + number_of_group_ / 32,
-          1u << number_of_group_ % 32);
+    job_->out.add(acceptance{seed_row_, group_ * bit_words(job_->plan.per_group) + number_of_group_ / 32,
+                             static_cast<std::uint32_t>(number_of_group_ % 32)});
   }
 
   VOXHERD_FUNCTION void add_walked() {
-    if (walked_ > 0) add(element(job_->out.walked, group_), walked_);
+    if (walked_ > 0) job_->out.add(walked_steps{group_, walked_});
     walked_ = 0;
   }
 
@@ -136,7 +134,7 @@ class lane_walker {
 
 /// Whether notes are enough to count the streamlines of a job: not for their directions or fibres.
 inline bool takes_notes(const track_job& job) {
-  return job.how.has_conditions() && job.out.directions == nullptr && !job.field.has_special_matrix();
+  return job.how.has_conditions() && !job.out.want<place_direction>() && !job.field.has_special_matrix();
 }
 
 /// The number of columns before those of a pair's second mask; 0: there is one mask.

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/device.hpp"
-#include "kernels/track/counters.hpp"
 #include "kernels/track/field.hpp"
+#include "kernels/track/tally_list.hpp"
 
 namespace voxherd::track {
 
@@ -16,16 +16,18 @@ namespace voxherd::track {
 struct group_plan {
   std::uint64_t seeds = 0, per_seed = 0;
   std::uint64_t per_group = 1;
+  std::uint64_t min_rows = 0;  ///< rows by seed of a group, if more than it has seeds
 
   VOXHERD_FUNCTION std::uint64_t streamlines() const { return seeds * per_seed; }
   VOXHERD_FUNCTION std::uint64_t groups() const { return (streamlines() + per_group - 1) / per_group; }
   VOXHERD_FUNCTION std::uint64_t first_seed(std::uint64_t group) const { return group * per_group / per_seed; }
   /// Whether no group has only a part of a seed's streamlines.
   VOXHERD_FUNCTION bool has_whole_seeds() const { return per_group % per_seed == 0; }
-  /// Seeds that a group may have a part of.
+  /// Rows by seed of a group: at least as many as the seeds that it may have a part of.
   VOXHERD_FUNCTION std::uint64_t seed_rows() const {
     const std::uint64_t touched = (per_group + per_seed - 2) / per_seed + 1;
-    return touched < seeds ? touched : seeds;
+    const std::uint64_t needed = touched < seeds ? touched : seeds;
+    return needed > min_rows ? needed : min_rows;
   }
 };
 
@@ -121,20 +123,9 @@ VOXHERD_FUNCTION inline group_plan row_plan(const group_plan& plan) {
   return {plan.seeds, plan.per_seed, plan.per_seed};
 }
 
-/// The arrays of group number `row` of those that begin at `first`.
-VOXHERD_FUNCTION inline counters group_row(const counters& first, std::size_t row, std::size_t places,
-                                           const group_plan& plan, std::size_t columns) {
-  const std::size_t seed_rows = plan.seed_rows();
-  counters c;
-  c.density = element(first.density, row * places);
-  c.length = element(first.length, row * places);
-  c.accepted = element(first.accepted, row * seed_rows);
-  c.hits = element(first.hits, row * seed_rows * columns);
-  c.hit_length = element(first.hit_length, row * seed_rows * columns);
-  c.walked = element(first.walked, row);
-  c.accepted_bits = element(first.accepted_bits, row * bit_words(plan.per_group));
-  c.directions = element(first.directions, row * places * direction_products);
-  return c;
+/// Sizes of the arrays of one of a plan's groups.
+inline count_extents make_extents(const group_plan& plan, std::size_t places, std::size_t columns) {
+  return {places, plan.seed_rows(), columns, bit_words(plan.per_group)};
 }
 
 }  // namespace voxherd::track

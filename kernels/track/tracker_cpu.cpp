@@ -1,7 +1,9 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstring>
 #include <vector>
 
 #include "kernels/track/lane.hpp"
@@ -84,50 +86,49 @@ void append(const sparse_rows& part, sparse_rows& all) {
 }
 
 /// Counts of one thread.
-struct own_counts {
-  std::vector<std::uint32_t> density, accepted, hits, accepted_bits;
-  std::vector<std::uint64_t> length, hit_length, walked, directions;
-
-  own_counts(const counters& wanted, std::size_t places, const group_plan& plan, std::size_t columns)
-      : own_counts(wanted, places, plan.seed_rows(), columns, bit_words(plan.per_group)) {}
-
-  own_counts(const counters& wanted, std::size_t places, std::size_t seeds, std::size_t columns, std::size_t words)
-      : density(wanted.density == nullptr ? 0 : places),
-        accepted(wanted.accepted == nullptr ? 0 : seeds),
-        hits(wanted.hits == nullptr ? 0 : seeds * columns),
-        accepted_bits(wanted.accepted_bits == nullptr ? 0 : words),
-        length(wanted.length == nullptr ? 0 : places),
-        hit_length(wanted.hit_length == nullptr ? 0 : seeds * columns),
-        walked(wanted.walked == nullptr ? 0 : 1),
-        directions(wanted.directions == nullptr ? 0 : places * direction_products) {}
+class own_counts {
+ public:
+  own_counts(const counters& wanted, const count_extents& extents) : extents_(extents) {
+    for (std::size_t i = 0; i < counters::array_count; ++i)
+      if (wanted.array[i] != nullptr) memory_[i].resize((bytes(i) + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
+  }
 
   counters view() {
     counters c;
-    const auto data = [](auto& v) { return v.empty() ? nullptr : v.data(); };
-    c.density = data(density), c.length = data(length), c.accepted = data(accepted);
-    c.hits = data(hits), c.hit_length = data(hit_length), c.walked = data(walked);
-    c.directions = data(directions), c.accepted_bits = data(accepted_bits);
+    for (std::size_t i = 0; i < counters::array_count; ++i)
+      if (!memory_[i].empty()) c.array[i] = memory_[i].data();
     return c;
   }
 
   void add_to(const counters& all) const {
-    const auto sum = [](const auto& own, auto* to) {
-      for (std::size_t i = 0; i < own.size(); ++i) to[i] += own[i];
-    };
-    sum(density, all.density), sum(length, all.length), sum(accepted, all.accepted);
-    sum(hits, all.hits), sum(hit_length, all.hit_length), sum(walked, all.walked);
-    sum(directions, all.directions), sum(accepted_bits, all.accepted_bits);
+    for (std::size_t i = 0; i < counters::array_count; ++i) {
+      if (memory_[i].empty()) continue;
+      if (all_counts::table[i].type == element_type::uint32) {
+        add_numbers<std::uint32_t>(i, all);
+      } else {
+        add_numbers<std::uint64_t>(i, all);
+      }
+    }
   }
+
+ private:
+  std::size_t bytes(std::size_t i) const { return extents_.bytes(all_counts::table[i]); }
+
+  template <class T>
+  void add_numbers(std::size_t i, const counters& all) const {
+    const T* const own = reinterpret_cast<const T*>(memory_[i].data());
+    T* const to = static_cast<T*>(all.array[i]);
+    const std::size_t count = extents_.numbers(all_counts::table[i]);
+    for (std::size_t k = 0; k < count; ++k) to[k] += own[k];
+  }
+
+  count_extents extents_;
+  std::array<std::vector<std::uint64_t>, counters::array_count> memory_;
 };
 
-void set_zero(const counters& c, std::size_t places, const group_plan& plan, std::size_t columns) {
-  const std::size_t seeds = plan.seed_rows();
-  const auto zero = [](auto* array, std::size_t count) {
-    if (array != nullptr) std::fill_n(array, count, 0);
-  };
-  zero(c.density, places), zero(c.length, places), zero(c.accepted, seeds);
-  zero(c.hits, seeds * columns), zero(c.hit_length, seeds * columns), zero(c.walked, 1);
-  zero(c.directions, places * direction_products), zero(c.accepted_bits, bit_words(plan.per_group));
+void set_zero(const counters& c, const count_extents& extents) {
+  for (std::size_t i = 0; i < counters::array_count; ++i)
+    if (c.array[i] != nullptr) std::memset(c.array[i], 0, extents.bytes(all_counts::table[i]));
 }
 
 class cpu_tracker final : public tracker {
@@ -135,9 +136,10 @@ class cpu_tracker final : public tracker {
   cpu_tracker(const device& d, const track_input& in) : in_(in), threads_(d.threads) {}
 
   void track(std::uint64_t first, std::size_t count, const counters& out, const matrix_parts& parts) override {
+    const count_extents extents = make_extents(in_.plan, in_.places, in_.columns);
     for (std::size_t row = 0; row < count; ++row) {
-      const counters group = group_row(out, row, in_.places, in_.plan, in_.columns);
-      set_zero(group, in_.places, in_.plan, in_.columns);
+      const counters group = out.row(row, extents);
+      set_zero(group, extents);
       if (parts.pairs != nullptr) {
         track_group_pairs(first + row, group, parts.pairs->emplace_back());
       } else if (parts.rows != nullptr) {
@@ -181,7 +183,7 @@ class cpu_tracker final : public tracker {
     std::vector<sparse_rows> rows(count);
 #pragma omp parallel num_threads(threads_)
     {
-      own_counts own(sums, in_.places, first.plan, in_.columns);
+      own_counts own(sums, make_extents(first.plan, in_.places, in_.columns));
       dense_row row(in_.matrix.columns);
 #pragma omp for schedule(dynamic)
       for (std::size_t i = 0; i < count; ++i) {
@@ -191,8 +193,8 @@ class cpu_tracker final : public tracker {
         job.end = job.first + in_.plan.per_seed;
         job.first_group = job.first / job.plan.per_group;
         job.out = own.view();
-        job.out.cells = row.cells.data();
-        job.out.cell_length = row.length.data();
+        job.out.set<"cells">(row.cells.data());
+        job.out.set<"cell_length">(row.length.data());
         draw(job, own_queue{job.first});
         row.move_to(rows[i]);
       }
@@ -213,7 +215,7 @@ class cpu_tracker final : public tracker {
     std::atomic<std::uint64_t> next{job.first};
 #pragma omp parallel num_threads(threads_)
     {
-      own_counts counts(sums, in_.places, in_.plan, in_.columns);
+      own_counts counts(sums, make_extents(in_.plan, in_.places, in_.columns));
       track_job own_job = job;
       own_job.out = counts.view();
       std::vector<pair_entry> own;
@@ -233,7 +235,7 @@ class cpu_tracker final : public tracker {
     std::atomic<std::uint64_t> next{job.first};
 #pragma omp parallel num_threads(threads_)
     {
-      own_counts own(sums, in_.places, in_.plan, in_.columns);
+      own_counts own(sums, make_extents(in_.plan, in_.places, in_.columns));
       track_job own_job = job;
       own_job.out = own.view();
       draw(own_job, portion_queue{next});

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <vector>
 
 #include "kernels/device/launch.cuh"
@@ -11,24 +13,50 @@ namespace voxherd::track {
 
 namespace {
 
-/// One array of counts: in device memory while the kernel runs, then copied to the host.
-template <class T>
+/// One array of numbers: in device memory while the kernel runs, then copied to the host.
 class count_buffer {
  public:
-  T* begin(const T* wanted, std::size_t count, cudaStream_t stream) {
-    if (wanted == nullptr || count == 0) return nullptr;
-    memory_.reserve(count);
-    VOXHERD_CUDA_CHECK(cudaMemsetAsync(memory_.data(), 0, count * sizeof(T), stream));
+  /// Zeros in device memory.
+  void* begin(std::size_t bytes, cudaStream_t stream) {
+    memory_.reserve(bytes);
+    VOXHERD_CUDA_CHECK(cudaMemsetAsync(memory_.data(), 0, bytes, stream));
     return memory_.data();
   }
-  void fetch(T* to, std::size_t count, cudaStream_t stream) const {
-    if (to == nullptr || count == 0) return;
-    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(to, memory_.data(), count * sizeof(T), cudaMemcpyDeviceToHost, stream));
+  template <class T>
+  T* begin(std::size_t count, cudaStream_t stream) {
+    return count == 0 ? nullptr : static_cast<T*>(begin(count * sizeof(T), stream));
+  }
+  void fetch(void* to, std::size_t bytes, cudaStream_t stream) const {
+    if (bytes > 0) VOXHERD_CUDA_CHECK(cudaMemcpyAsync(to, memory_.data(), bytes, cudaMemcpyDeviceToHost, stream));
   }
   void release() { memory_ = {}; }
 
  private:
-  device_buffer<T> memory_;
+  device_buffer<std::byte> memory_;
+};
+
+/// The arrays of the tallies.
+class count_buffers {
+ public:
+  /// Those that are wanted, for `count` groups.
+  counters begin(const counters& wanted, std::size_t count, const count_extents& extents, cudaStream_t stream) {
+    counters c;
+    for (std::size_t i = 0; i < counters::array_count; ++i) {
+      const std::size_t bytes = count * extents.bytes(all_counts::table[i]);
+      if (wanted.array[i] != nullptr && bytes > 0) c.array[i] = arrays_[i].begin(bytes, stream);
+    }
+    return c;
+  }
+  void fetch(const counters& to, std::size_t count, const count_extents& extents, cudaStream_t stream) const {
+    for (std::size_t i = 0; i < counters::array_count; ++i)
+      if (to.array[i] != nullptr) arrays_[i].fetch(to.array[i], count * extents.bytes(all_counts::table[i]), stream);
+  }
+  void release() {
+    for (count_buffer& array : arrays_) array.release();
+  }
+
+ private:
+  std::array<count_buffer, counters::array_count> arrays_;
 };
 
 std::size_t column_voxels(const column_grid& grid) {
@@ -112,8 +140,7 @@ class cuda_tracker final : public tracker {
   void track(std::uint64_t first, std::size_t count, const counters& out, const matrix_parts& parts) override {
     const std::size_t at_once = groups_at_once(count, parts);
     for (std::size_t done = 0; done < count; done += at_once)
-      track_some(first + done, std::min(at_once, count - done), group_row(out, done, in_.places, in_.plan, in_.columns),
-                 parts);
+      track_some(first + done, std::min(at_once, count - done), out.row(done, extents()), parts);
   }
 
   void track_rows(std::uint64_t first, std::size_t count, sparse_rows& out) override {
@@ -145,8 +172,7 @@ class cuda_tracker final : public tracker {
   }
 
   void release_memory() override {
-    density_.release(), accepted_.release(), hits_.release(), accepted_bits_.release();
-    length_.release(), hit_length_.release(), walked_.release(), directions_.release();
+    counts_.release();
     row_cells_.release(), row_length_.release();
     entry_column_.release(), entry_count_.release(), entry_steps_.release();
     row_sizes_ = {};
@@ -188,6 +214,8 @@ class cuda_tracker final : public tracker {
     return job;
   }
 
+  count_extents extents() const { return make_extents(in_.plan, in_.places, in_.columns); }
+
   /// Rows of a dense table in device memory.
   std::size_t rows_at_once() const {
     constexpr std::size_t table_bytes = std::size_t{1} << 30;
@@ -203,18 +231,9 @@ class cuda_tracker final : public tracker {
 
   /// Counters, and parts of matrices for which the memory is large enough.
   void track_some(std::uint64_t first, std::size_t count, const counters& out, const matrix_parts& parts) {
-    const std::size_t rows = in_.plan.seed_rows(), places = count * in_.places, seeds = count * rows,
-                      hits = seeds * in_.columns, words = count * bit_words(in_.plan.per_group);
     track_job job = make_job();
     set_groups(job, first, count);
-    job.out.density = density_.begin(out.density, places, stream_);
-    job.out.length = length_.begin(out.length, places, stream_);
-    job.out.accepted = accepted_.begin(out.accepted, seeds, stream_);
-    job.out.hits = hits_.begin(out.hits, hits, stream_);
-    job.out.hit_length = hit_length_.begin(out.hit_length, hits, stream_);
-    job.out.walked = walked_.begin(out.walked, count, stream_);
-    job.out.directions = directions_.begin(out.directions, places * direction_products, stream_);
-    job.out.accepted_bits = accepted_bits_.begin(out.accepted_bits, words, stream_);
+    job.out = counts_.begin(out, count, extents(), stream_);
     const std::size_t matrix_rows = parts.rows == nullptr ? 0 : (job.end - job.first) / in_.plan.per_seed;
     if (matrix_rows > 0) begin_rows(job, matrix_rows);
     if (parts.pairs != nullptr) {
@@ -224,14 +243,7 @@ class cuda_tracker final : public tracker {
       return track_some(first, count, out, parts);
     }
     if (matrix_rows > 0) fetch_rows(job, matrix_rows, *parts.rows);
-    density_.fetch(out.density, places, stream_);
-    length_.fetch(out.length, places, stream_);
-    accepted_.fetch(out.accepted, seeds, stream_);
-    hits_.fetch(out.hits, hits, stream_);
-    hit_length_.fetch(out.hit_length, hits, stream_);
-    walked_.fetch(out.walked, count, stream_);
-    accepted_bits_.fetch(out.accepted_bits, words, stream_);
-    directions_.fetch(out.directions, places * direction_products, stream_);
+    counts_.fetch(out, count, extents(), stream_);
     stream_.wait();
   }
 
@@ -255,17 +267,15 @@ class cuda_tracker final : public tracker {
   }
 
   void begin_rows(track_job& job, std::size_t count) {
-    constexpr std::uint32_t wanted = 0;
-    constexpr std::uint64_t wanted_length = 0;
-    job.out.cells = row_cells_.begin(&wanted, count * in_.matrix.columns, stream_);
-    job.out.cell_length = row_length_.begin(&wanted_length, count * in_.matrix.columns, stream_);
+    job.out.set<"cells">(row_cells_.begin<std::uint32_t>(count * in_.matrix.columns, stream_));
+    job.out.set<"cell_length">(row_length_.begin<std::uint64_t>(count * in_.matrix.columns, stream_));
   }
 
   void fetch_rows(const track_job& job, std::size_t count, sparse_rows& out) {
     const std::uint32_t columns = in_.matrix.columns;
     row_sizes_.reserve(count);
-    launch_items(size_kernel, count, block_threads / 32, {block_threads}, stream_, job.out.cells, count, columns,
-                 row_sizes_.data());
+    launch_items(size_kernel, count, block_threads / 32, {block_threads}, stream_, job.out.values<"cells">(), count,
+                 columns, row_sizes_.data());
     std::vector<std::uint32_t> size(count);
     VOXHERD_CUDA_CHECK(
         cudaMemcpyAsync(size.data(), row_sizes_.data(), count * sizeof(size[0]), cudaMemcpyDeviceToHost, stream_));
@@ -309,15 +319,15 @@ class cuda_tracker final : public tracker {
     const std::size_t rows = begin.size() - 1, entries = begin.back(), before = out.column.size();
     replace(row_begin_, begin.data(), begin.size());
     out.column.resize(before + entries), out.count.resize(before + entries), out.steps.resize(before + entries);
-    std::uint32_t* columns_there = entry_column_.begin(out.column.data(), entries, stream_);
-    std::uint32_t* counts_there = entry_count_.begin(out.count.data(), entries, stream_);
-    std::uint64_t* steps_there = entry_steps_.begin(out.steps.data(), entries, stream_);
-    launch_items(compress_kernel, entries == 0 ? 0 : rows, block_threads / 32, {block_threads}, stream_, job.out.cells,
-                 job.out.cell_length, rows, in_.matrix.columns, row_begin_.data(), columns_there, counts_there,
-                 steps_there);
-    entry_column_.fetch(out.column.data() + before, entries, stream_);
-    entry_count_.fetch(out.count.data() + before, entries, stream_);
-    entry_steps_.fetch(out.steps.data() + before, entries, stream_);
+    auto* columns_there = entry_column_.begin<std::uint32_t>(entries, stream_);
+    auto* counts_there = entry_count_.begin<std::uint32_t>(entries, stream_);
+    auto* steps_there = entry_steps_.begin<std::uint64_t>(entries, stream_);
+    launch_items(compress_kernel, entries == 0 ? 0 : rows, block_threads / 32, {block_threads}, stream_,
+                 job.out.values<"cells">(), job.out.values<"cell_length">(), rows, in_.matrix.columns,
+                 row_begin_.data(), columns_there, counts_there, steps_there);
+    entry_column_.fetch(out.column.data() + before, entries * sizeof(std::uint32_t), stream_);
+    entry_count_.fetch(out.count.data() + before, entries * sizeof(std::uint32_t), stream_);
+    entry_steps_.fetch(out.steps.data() + before, entries * sizeof(std::uint64_t), stream_);
     stream_.wait();
     for (std::size_t i = 1; i < begin.size(); ++i) out.begin.push_back(before + begin[i]);
   }
@@ -393,12 +403,11 @@ class cuda_tracker final : public tracker {
   device_buffer<visit_note> notes_;
   pair_adder pairs_;
   std::uint64_t pair_streamlines_ = std::uint64_t{1} << 21;  ///< of a launch, whose lists fit in memory
-  count_buffer<std::uint32_t> density_, accepted_, hits_, row_cells_, accepted_bits_;
-  count_buffer<std::uint64_t> length_, hit_length_, walked_, directions_, row_length_;
+  count_buffers counts_;
+  count_buffer row_cells_, row_length_;
   device_buffer<std::uint32_t> row_sizes_;
   device_buffer<std::uint64_t> row_begin_;
-  count_buffer<std::uint32_t> entry_column_, entry_count_;  ///< entries of rows
-  count_buffer<std::uint64_t> entry_steps_;
+  count_buffer entry_column_, entry_count_, entry_steps_;  ///< entries of rows
 };
 
 }  // namespace

@@ -4,10 +4,10 @@
 #include <cstdint>
 
 #include "kernels/portable/contract.hpp"
-#include "kernels/track/counters.hpp"
 #include "kernels/track/field.hpp"
 #include "kernels/track/met_surfaces.hpp"
 #include "kernels/track/stamped_table.hpp"
+#include "kernels/track/tally_list.hpp"
 
 namespace voxherd::track {
 
@@ -42,8 +42,8 @@ class visit_counter {
   VOXHERD_FUNCTION void begin(std::uint32_t own_region, const walk_output& out) {
     own_region_ = own_region;
     out_ = out;
-    more_than_density_ = out.to != nullptr && (out.columns > 0 || out.to->cells != nullptr ||
-                                               out.crossings != nullptr || out.to->directions != nullptr);
+    more_than_places_ = out.to != nullptr && (out.columns > 0 || out.crossings != nullptr ||
+                                              out.to->want<cell_visit>() || out.to->want<place_direction>());
     last_place_ = -1;
     start_place_ = -1;
     last_column_ = last_pair_column_ = -1;
@@ -81,7 +81,7 @@ class visit_counter {
   template <bool is_special>
   VOXHERD_INLINED void count(const voxel_info& at, std::int32_t point, const direction& travel,
                              const float (&position)[3]) {
-    if (more_than_density_) count_more<is_special>(at, point, travel, position);
+    if (more_than_places_) count_more<is_special>(at, point, travel, position);
     if (at.place < 0 || at.place == last_place_ || out_.to == nullptr) return;
     assert(static_cast<std::uint32_t>(at.place) < field_->places);
     last_place_ = at.place;
@@ -90,7 +90,7 @@ class visit_counter {
     if (!first_visit) return;
     if (takes_notes()) return note(static_cast<std::uint32_t>(at.place), point);
     add_place(static_cast<std::uint32_t>(at.place), point);
-    if (out_.to->directions == nullptr) return;
+    if (!out_.to->want<place_direction>()) return;
     if (point > 0) {
       add_direction(at.place, travel);
     } else {
@@ -101,7 +101,7 @@ class visit_counter {
   /// The surfaces that the step to a point of such a half crosses. `is_special`: a triangle may have one corner only.
   template <bool is_special>
   VOXHERD_FUNCTION void count_crossed(const met_surfaces& met, const step_line& line, std::int32_t point) {
-    if (!more_than_density_) return;
+    if (!more_than_places_) return;
     surface_triangle triangle;
     if (met.numbers != nullptr) {
       for (std::uint32_t i = 0; i < met.crossed; ++i) {
@@ -118,7 +118,7 @@ class visit_counter {
   /// For columns by fibre: a point of such a half, in voxels of the samples' image. A voxel is counted with the fibre
   /// that the streamline follows from its first point there. `fibre`: of the step to this point.
   VOXHERD_FUNCTION void count_fibre(const float (&position)[3], std::int32_t point, std::uint32_t fibre) {
-    if (out_.to == nullptr || (out_.to->cells == nullptr && out_.crossings == nullptr)) return;
+    if (out_.to == nullptr || (!out_.to->want<cell_visit>() && out_.crossings == nullptr)) return;
     if (!fibre_grid().by_fibre) return;
     leave_voxel(fibre);
     const std::int32_t voxel = fibre_grid().find(position);
@@ -160,21 +160,15 @@ class visit_counter {
   }
 
   VOXHERD_FUNCTION void add_place(std::uint32_t place, std::int32_t point) const {
-    const std::size_t at = out_.row * field_->places + place;
-    add(element(out_.to->density, at), 1u);
-    add(element(out_.to->length, at), static_cast<std::uint64_t>(point));
+    out_.to->add(place_visit{out_.row * field_->places + place, point});
   }
 
   VOXHERD_FUNCTION void add_hit(std::uint32_t column, std::int32_t point) const {
-    const std::size_t at = out_.seed_row * out_.columns + column;
-    add(element(out_.to->hits, at), 1u);
-    add(element(out_.to->hit_length, at), static_cast<std::uint64_t>(point));
+    out_.to->add(column_visit{out_.seed_row * out_.columns + column, point});
   }
 
   VOXHERD_FUNCTION void add_cell(std::uint32_t column, std::int32_t point) const {
-    const std::size_t at = out_.matrix_row * field_->matrix.columns + column;
-    add(element(out_.to->cells, at), 1u);
-    add(element(out_.to->cell_length, at), static_cast<std::uint64_t>(point));
+    out_.to->add(cell_visit{out_.matrix_row * field_->matrix.columns + column, point});
   }
 
   VOXHERD_FUNCTION const column_grid& fibre_grid() const {
@@ -186,7 +180,7 @@ class visit_counter {
   template <bool is_special>
   VOXHERD_FUNCTION void count_more(const voxel_info& at, std::int32_t point, const direction& travel,
                                    const float (&position)[3]) {
-    if (out_.to->cells != nullptr || out_.crossings != nullptr) visit_columns<is_special>(point, position);
+    if (out_.to->want<cell_visit>() || out_.crossings != nullptr) visit_columns<is_special>(point, position);
     if (out_.columns > 0 && point > 0) reach(at, point);
     if (start_place_ >= 0 && point > 0) {
       add_direction(start_place_, travel);
@@ -203,7 +197,7 @@ class visit_counter {
     if (out_.columns > 0 && region != 0 && region != own_region_) hit(region - 1, point);
     for (std::uint32_t i = use.first_target; out_.columns > 0 && i < use.end_target; ++i)
       hit(field_->surfaces.targets[i], point);
-    if (out_.to->cells == nullptr && out_.crossings == nullptr) return;
+    if (!out_.to->want<cell_visit>() && out_.crossings == nullptr) return;
     if (triangle.tips != 0 && is_at_tip(triangle)) return;
     const int one =
         is_special && field_->surfaces.one_corner ? find_nearest_corner(field_->surfaces, triangle, line) : -1;
@@ -255,7 +249,7 @@ class visit_counter {
       return;
     }
     if (out_.crossings != nullptr) out_.crossings[crossings_++] = {number, half_ == 0 ? point : -point, triangle};
-    if (out_.to->cells == nullptr) return;
+    if (!out_.to->want<cell_visit>()) return;
     takes_notes() ? note(cell_key(number), point) : add_cell(number, point);
   }
 
@@ -280,19 +274,14 @@ class visit_counter {
     if (first_visit) takes_notes() ? note(hit_key(column), point) : add_hit(column, point);
   }
 
-  /// Adds the products of the components; a direction and its opposite give the same.
   VOXHERD_FUNCTION void add_direction(std::int32_t place, const direction& d) const {
-    const std::size_t row = out_.row * field_->places + static_cast<std::size_t>(place);
-    std::uint64_t* sums = out_.to->directions + row * direction_products;
-    const std::int32_t products[direction_products] = {d.x * d.x, d.y * d.y, d.z * d.z,
-                                                       d.x * d.y, d.x * d.z, d.y * d.z};
-    for (int i = 0; i < direction_products; ++i) add(sums + i, to_sum(products[i]));
+    out_.to->add(place_direction{out_.row * field_->places + static_cast<std::size_t>(place), d});
   }
 
   const field_view* field_;
   stamped_table<visit_entry> visits_;
   walk_output out_;
-  bool more_than_density_ = false;
+  bool more_than_places_ = false;
   std::uint32_t own_region_ = 0;
   std::int32_t last_place_ = -1;
   std::int32_t last_column_ = -1, last_pair_column_ = -1;

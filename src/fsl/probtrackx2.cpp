@@ -12,14 +12,14 @@
 #include "mpi/result/result_reader.hpp"
 #include "mpi/run/signals.hpp"
 #include "mpi/run/study_question.hpp"
+#include "src/analyses/track/mask_files.hpp"
 #include "src/analyses/track/options.hpp"
-#include "src/analyses/track/places.hpp"
 #include "src/analyses/track/spaces.hpp"
-#include "src/analyses/track/surface_masks.hpp"
 #include "src/export/dot_folder.hpp"
 #include "src/fsl/fsl_output.hpp"
 #include "src/fsl/fsl_words.hpp"
 #include "src/fsl/probtrackx2.hpp"
+#include "src/fsl/probtrackx2_matrices.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/fsl_grid.hpp"
@@ -191,7 +191,8 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
 /// The image whose grid all masks but that of the samples must have: on another one they would be in FSL's millimetres,
 /// not in the world's.
 std::string find_reference(const track_request& r) {
-  if (r.reference.empty() && (r.transform.empty() || r.seeds_are_voxels)) return r.mask;
+  const bool has_seed_image = !r.seed_image.empty() || !r.connectome.empty();
+  if (r.reference.empty() && (r.transform.empty() || !has_seed_image)) return r.mask;
   return seed_space_image(r);
 }
 
@@ -222,7 +223,7 @@ bool has_grid(const nifti_header& image, const nifti_header& other) {
 void choose_seed_space(track_request& r) {
   if (!r.transform.empty()) return;
   const auto& seeds = r.connectome.empty() ? r.seed_image : r.connectome;
-  const bool has_image = !r.seeds_are_voxels && !std::all_of(seeds.begin(), seeds.end(), is_surface_mask);
+  const bool has_image = !std::all_of(seeds.begin(), seeds.end(), is_surface_mask);
   const std::string image = !r.reference.empty() ? r.reference : has_image ? first_image(seeds) : r.mask;
   r.reference.clear();  // the samples' grid
   const nifti_header own = read_nifti_header(image), samples = read_nifti_header(r.mask);
@@ -239,7 +240,7 @@ void log_seed_space(const track_request& r) {
   const auto& voxel = samples.grid.voxel_size_mm;
   const std::string told =
       fmt::format("{}: is on another grid than {}; without --transform it is placed by voxel sizes, as FSL does",
-                  printable(r.reference), printable(r.mask));
+                  r.reference, r.mask);
   if (shift_mm > *std::max_element(voxel.begin(), voxel.end())) {
     spdlog::warn("{}; the matrices of the headers place it up to {:.3g} mm away from there", told, shift_mm);
   } else {
@@ -249,19 +250,22 @@ void log_seed_space(const track_request& r) {
 
 void check_grids(const track_request& r) {
   const nifti_header first = read_nifti_header(find_reference(r));
-  for (const auto* paths :
-       {&r.seed_image, &r.connectome, &r.excludes, &r.stop, &r.walk_through_stop, &r.includes, &r.targets})
-    for (const std::string& path : *paths) {
-      if ((paths == &r.seed_image && r.seeds_are_voxels) || is_surface_mask(path)) continue;
+  for (const mask_option& option : mask_options)
+    for (const std::string& path : r.*option.masks) {
+      if (is_surface_mask(path)) continue;
       const auto &found = read_nifti_header(path).grid.size, &expected = first.grid.size;
       if (found != expected)
-        throw failure(exit_status::bad_data,
-                      fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in {}; resample it to "
-                                  "this grid",
-                                  printable(path), found[0], found[1], found[2], expected[0], expected[1], expected[2],
-                                  printable(first.path)));
+        throw failure(
+            exit_status::bad_data,
+            fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in {}; resample it to "
+                        "this grid",
+                        path, found[0], found[1], found[2], expected[0], expected[1], expected[2], first.path));
     }
 }
+
+// Results of what only FSL's command asks for.
+std::string simple_file(const std::string& folder) { return folder + "/voxherd_simple.h5"; }
+std::string target_paths_file(const std::string& folder) { return folder + "/voxherd_target_paths.h5"; }
 
 std::string matrix_file(const std::string& folder, int number) {
   return fmt::format("{}/voxherd_matrix{}.h5", folder, number);
@@ -281,8 +285,7 @@ std::string find_samples_mask(const std::string& name, const std::string& mask) 
     throw failure(exit_status::bad_data,
                   fmt::format("--target4 {}: has {} x {} x {} voxels, expected {} x {} x {} as in {}; resample it to "
                               "this grid",
-                              printable(path), found[0], found[1], found[2], expected[0], expected[1], expected[2],
-                              printable(mask)));
+                              path, found[0], found[1], found[2], expected[0], expected[1], expected[2], mask));
   return path;
 }
 
@@ -294,15 +297,14 @@ void add_matrices(const probtrackx2_request& request, const std::string& folder,
     r.target2 = find_mask_file(request.mask2, "target2");
     std::error_code none;
     if (!is_nifti_name(r.target2) && fs::is_regular_file(r.target2, none))
-      throw failure(exit_status::bad_data, fmt::format("--target2 {}: expected one image", printable(r.target2)));
+      throw failure(exit_status::bad_data, fmt::format("--target2 {}: expected one image", r.target2));
   }
   if (!request.counted_surface.empty()) {
     r.matrix2 = folder + "/voxherd_surface_paths.h5";
     r.target2 = request.counted_surface;
     for (const std::string& path : find_mask_files({r.target2}, "fopd"))
       if (!is_surface_mask(path))
-        option::refuse(
-            fmt::format("probtrackx2: --fopd {}: is no surface; multiply the density by it", printable(path)));
+        option::refuse(fmt::format("probtrackx2: --fopd {}: is not a surface; multiply the density by it", path));
   }
   if (request.matrix_of_pairs) {
     r.matrix3 = matrix_file(folder, 3);
@@ -334,8 +336,8 @@ void drop_unused_inverse(track_request& r) {
   if (!is_warp(file)) {
     r.inverse_transform.clear();
   } else if (r.inverse_transform.empty() || !is_warp(r.inverse_transform.front())) {
-    option::refuse(fmt::format("probtrackx2: --xfm {} is a warp; give --invxfm, the warp of the other direction",
-                               printable(file)));
+    option::refuse(
+        fmt::format("probtrackx2: --xfm {} is a warp; give --invxfm, the warp of the other direction", file));
   }
 }
 
@@ -346,8 +348,8 @@ track_request make_track_request(const probtrackx2_request& request, const std::
   // XTRACT passes --ordered with one mask too.
   if (r.ordered && find_mask_files(r.includes, "include").size() < 2) r.ordered = false;
   if (request.simple) {
-    r.seeds_are_voxels = r.densities_by_seed = true;
-    r.matrix2 = folder + "/voxherd_simple.h5";
+    (void)input_file(request.seed_image.front());
+    r.seed_image.clear();  // it is a list of voxels, not a mask
     if (r.reference.empty() && !r.transform.empty()) r.reference = r.mask;
   }
   drop_unused_inverse(r);
@@ -356,14 +358,13 @@ track_request make_track_request(const probtrackx2_request& request, const std::
     option::refuse(
         fmt::format("probtrackx2: -x {}: --network needs a text file with at least two masks; for a parcellation use "
                     "voxherd track --connectome",
-                    printable(request.connectome.front())));
+                    request.connectome.front()));
   choose_seed_space(r);
   check_grids(r);
   r.max_steps = request.points / 2 - 1;
   r.max_angle_degrees = angle_degrees(request.min_cosine);
-  r.lengths = request.distance_corrected || request.mean_lengths;
+  r.tallies.set<track::lengths>(request.distance_corrected || request.mean_lengths);
   add_matrices(request, folder, r);
-  if (request.target_densities) r.target_paths = folder + "/voxherd_target_paths.h5";
   if (request.saved_paths) {
     r.paths = folder + "/voxherd_paths.h5";
     r.max_paths = max_saved_paths;
@@ -371,6 +372,17 @@ track_request make_track_request(const probtrackx2_request& request, const std::
   r.run.out = tracked_in(folder);
   r.run.overwrite = r.run.overwrite || (request.force_dir && !r.run.resume);
   return r;
+}
+
+track_extension make_extension(const probtrackx2_request& request, const std::string& folder) {
+  track_extension more;
+  if (request.simple) more.seed_list = request.seed_image.front(), more.read_seed_list = read_voxel_list;
+  more.add_matrices = [simple = request.simple, to_targets = request.target_densities, folder](
+                          const session& s, const track_inputs& in, track_matrices& matrices) {
+    if (simple) matrices.rows.push_back(make_seed_densities(s, simple_file(folder), in));
+    if (to_targets) matrices.pairs.push_back(make_target_densities(s, target_paths_file(folder), in));
+  };
+  return more;
 }
 
 /// Whether the folder must be a new one, as FSL chooses it: unless a run is to be continued.
@@ -384,13 +396,13 @@ std::string choose_folder(const probtrackx2_request& request) {
 }
 
 /// The seed voxels, also those without samples, as the result numbers them and in FSL's order.
-std::vector<std::uint64_t> list_seed_voxels(const track_request& r, const std::vector<std::string>& masks,
+std::vector<std::uint64_t> list_seed_voxels(const std::vector<std::string>& masks, bool is_list,
                                             const result_reader& result) {
   const fsl_grid grid(result);
   std::vector<std::int32_t> inside(grid.voxel_count());
   for (const std::string& path : masks) {
-    const label_image mask = r.seeds_are_voxels ? read_voxel_list(path, grid)
-                                                : read_labels(path, grid, label_kind::mask, "", mask_rules::fsl);
+    const label_image mask =
+        is_list ? read_voxel_list(path, grid) : read_labels(path, grid, label_kind::mask, "", mask_rules::fsl);
     std::transform(inside.begin(), inside.end(), mask.label.begin(), inside.begin(), std::plus<>());
   }
   std::vector<std::uint64_t> voxels;
@@ -405,7 +417,7 @@ void list_seed_files(const track_request& r, const result_reader& result, probtr
     wanted.seed_files.push_back({path, is_surface_mask(path)});
     if (wanted.seed_files.back().is_surface) continue;
     std::vector<std::uint64_t>& voxels = wanted.seed_files.back().voxels;
-    voxels = list_seed_voxels(r, {path}, result);
+    voxels = list_seed_voxels({path}, false, result);
     wanted.seeds.insert(wanted.seeds.end(), voxels.begin(), voxels.end());
   }
 }
@@ -442,7 +454,7 @@ std::vector<std::string> image_options(const std::string& command_line) {
 void answer_by_tables(const probtrackx2_request& request, const track_request& track, const std::string& folder) {
   for (const std::string& name : list_tables(request, track))
     if (std::error_code none; !fs::exists(fs::path(folder) / name, none))
-      answer_unfinished(fmt::format("{}/{} is not written yet", printable(folder), name));
+      answer_unfinished(fmt::format("{}/{} is not written yet", folder, name));
   const std::string stored = result_reader(track.run.out).provenance().value("command_line", "");
   const auto before = image_options(stored), now = image_options(request.run.command_line);
   if (before != now)
@@ -454,14 +466,13 @@ void write_folder(session& s, const probtrackx2_request& request, const track_re
                   const std::string& folder) {
   export_settings settings = make_fsl_settings(s, track.run.out, folder, request.run);
   probtrackx2_outputs wanted{request.file_name, request.density, request.distance_corrected, request.mean_lengths,
-                             request.local_directions};
+                             request.tallies.has<track::directions>()};
   if (request.saved_paths) wanted.paths = track.paths;
-  if (request.simple) wanted.densities = track.matrix2;
-  wanted.target_paths = track.target_paths;
+  if (request.simple) wanted.densities = simple_file(folder);
+  if (request.target_densities) wanted.target_paths = target_paths_file(folder);
   wanted.has_target_text = request.target_text;
   // Targets of a network are counted by region.
-  const bool by_file =
-      (request.to_targets && !track.connectome.empty()) || (!track.seeds_are_voxels && has_surfaces(track.seed_image));
+  const bool by_file = (request.to_targets && !track.connectome.empty()) || has_surfaces(track.seed_image);
   if (request.target_text || request.target_densities || by_file)
     for (const std::string& path : track.targets) wanted.targets.push_back(mask_name(path));
   wanted.target_files = track.targets;
@@ -469,7 +480,8 @@ void write_folder(session& s, const probtrackx2_request& request, const track_re
     if (by_file) {
       list_seed_files(track, result.result(), wanted);
     } else if (request.simple || request.target_text) {
-      wanted.seeds = list_seed_voxels(track, track.seed_image, result.result());
+      wanted.seeds =
+          list_seed_voxels(request.simple ? request.seed_image : track.seed_image, request.simple, result.result());
     }
     return plan_probtrackx2_folder(result, wanted);
   });
@@ -492,8 +504,7 @@ void write_folder(session& s, const probtrackx2_request& request, const track_re
 exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
   begin_fsl_command(request.no_difference);
   if (!request.inverse_transform.empty() && !is_warp(request.transform.front()))
-    spdlog::info("--invxfm {}: not read; the matrix of --xfm is inverted",
-                 printable(request.inverse_transform.front()));
+    spdlog::info("--invxfm {}: not read; the matrix of --xfm is inverted", request.inverse_transform.front());
   std::string folder;
   output_folder output;
   s.on_root([&] {
@@ -509,7 +520,7 @@ exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
   s.on_root([&] { log_seed_space(track); });
   const run_listener listener = listen_as_part(request.run);
   track.run.listener = &listener;
-  const exit_status status = run_track(s, track);
+  const exit_status status = run_track_with(s, track, make_extension(request, folder));
   stop_signals::release();  // the result is complete: a signal may end the export
   if (goes_on_with_images(status, request.run)) write_folder(s, request, track, folder);
   return status;

@@ -49,7 +49,7 @@ void add_vertex_rows(const result_volumes& result, const probtrackx2_outputs& wa
   for (std::size_t i = 0; i < rows.roi.size(); ++i) {
     if (rows.roi[i] >= wanted.seed_files.size())
       refuse_data(fmt::format("{}: has seeds of file {}, but the command has {} files; repeat it with --forcedir",
-                              printable(result.result().path()), rows.roi[i], wanted.seed_files.size()));
+                              result.result().path(), rows.roi[i], wanted.seed_files.size()));
     if (!wanted.seed_files[rows.roi[i]].is_surface) continue;
     for (std::size_t t = 0; t < columns; ++t) {
       values.push_back(rows.value(i, t, columns, wanted.distance_corrected));
@@ -142,8 +142,8 @@ std::shared_ptr<row_densities> read_densities(const std::string& path, const res
   auto all = std::make_shared<row_densities>(result_reader(path));
   for (const std::uint64_t voxel : all->rows.column_voxel)
     if (voxel >= maps.grid().voxel_count())
-      refuse_data(fmt::format("{}: a column is voxel {}, but {} has an image of {} voxels; repeat the command",
-                              printable(path), voxel, printable(maps.result().path()), maps.grid().voxel_count()));
+      refuse_data(fmt::format("{}: a column is voxel {}, but {} has an image of {} voxels; repeat the command", path,
+                              voxel, maps.result().path(), maps.grid().voxel_count()));
   return all;
 }
 

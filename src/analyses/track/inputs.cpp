@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "core/failure.hpp"
 #include "core/step_outputs.hpp"
 #include "core/text.hpp"
+#include "src/analyses/track/mask_files.hpp"
 #include "src/analyses/track/places.hpp"
+#include "src/analyses/track/sums.hpp"
+#include "src/analyses/track/track_run.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/label_image.hpp"
@@ -79,7 +83,7 @@ label_image read_regions(const std::vector<std::string>& paths, const fsl_grid& 
       if (network && label != 0)
         throw failure(exit_status::bad_data,
                       fmt::format("--connectome: {} and {} overlap; remove the overlap from one of them",
-                                  printable(paths[static_cast<std::size_t>(label) - 1]), printable(paths[i])));
+                                  paths[static_cast<std::size_t>(label) - 1], paths[i]));
       label = number;
     }
     if (network || i == 0) all.values.push_back(number);
@@ -87,36 +91,22 @@ label_image read_regions(const std::vector<std::string>& paths, const fsl_grid& 
   return all;
 }
 
-/// Surfaces whose vertices are columns of a matrix.
-void add_column_surfaces(const track_request& request, track_inputs& in) {
-  if (!request.matrix1.empty() && !in.seed_places.empty()) in.surfaces.need_columns();
-  for (auto [mask, option] :
-       {std::pair(&request.target2, "target2"), std::pair(&request.target3, "target3"),
-        std::pair(&request.target3_columns, "target3-columns"), std::pair(&request.matrix4_rows, "matrix4-rows")}) {
-    if (mask->empty()) continue;
-    for (const std::string& path : find_mask_files({*mask}, option)) {
-      if (!is_surface_mask(path)) continue;
-      in.surfaces.add(path, request.meshes, in.space.grid);
-      in.surfaces.need_columns();
-    }
-  }
-}
-
 /// Seeds of a mask, or of a parcellation's regions one after another; those without samples are left out.
-void read_seeds(const track_request& request, const fsl_grid& grid, track_inputs& in) {
-  const bool network = !request.connectome.empty();
-  const std::vector<std::string>& paths = network ? request.connectome : request.seed_image;
+void read_seeds(const track_request& request, const track_extension& more, const fsl_grid& grid, track_inputs& in,
+                std::vector<track::seed>& seeds) {
+  const bool network = !request.connectome.empty(), is_list = !more.seed_list.empty();
+  std::vector<std::string> paths = network ? request.connectome : request.seed_image;
+  if (is_list) paths = {more.seed_list};
   for (std::size_t i = 0; i < paths.size(); ++i)
     in.provenance[input_name(paths, network ? "connectome" : "seed-image", i)] = fingerprint(paths[i]);
-  if (!request.seeds_are_voxels && has_surfaces(paths)) return read_listed_seeds(request, in);
-  label_image image =
-      request.seeds_are_voxels ? read_voxel_list(paths.front(), grid) : read_regions(paths, grid, network, in);
+  if (!is_list && has_surfaces(paths)) return read_listed_seeds(request, in, seeds);
+  label_image image = is_list ? more.read_seed_list(more.seed_list, grid) : read_regions(paths, grid, network, in);
   if (network && paths.size() == 1) keep_named_regions(request.region_names, {}, image);
   const std::string& path = image.path;
   if (network) in.labels.assign(image.values.begin(), image.values.end());
   if (in.labels.size() > max_regions)
-    throw failure(exit_status::bad_data, fmt::format("{}: has {} labels, expected at most {}", printable(path),
-                                                     in.labels.size(), max_regions));
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: has {} labels, expected at most {}", path, in.labels.size(), max_regions));
   std::size_t outside = 0;
   for (const std::uint64_t v : image.voxels_with({})) {
     std::uint32_t region = 0;
@@ -126,19 +116,17 @@ void read_seeds(const track_request& request, const fsl_grid& grid, track_inputs
       in.voxels[v].marks |= region << mark::region;
     }
     if (in.has_samples(v)) {
-      in.seeds.push_back(seed_at(grid, v, region));
+      seeds.push_back(seed_at(grid, v, region));
     } else {
       ++outside;
     }
   }
-  if (in.seeds.empty() && outside > 0)
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("{}: none of its {} voxels has samples; does it belong to this subject{}?", printable(path),
-                    outside, in.space.is_warp() ? ", and is --transform not the inverse one" : ""));
-  if (outside > 0)
-    spdlog::info("{}: {} of {} voxels have no samples; ignored", printable(path), outside, outside + in.seeds.size());
-  std::stable_sort(in.seeds.begin(), in.seeds.end(),
+  if (seeds.empty() && outside > 0)
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: none of its {} voxels has samples; does it belong to this subject{}?", path, outside,
+                              in.space.is_warp() ? ", and is --transform not the inverse one" : ""));
+  if (outside > 0) spdlog::info("{}: {} of {} voxels have no samples; ignored", path, outside, outside + seeds.size());
+  std::stable_sort(seeds.begin(), seeds.end(),
                    [](const track::seed& a, const track::seed& b) { return a.region < b.region; });
 }
 
@@ -149,10 +137,21 @@ void refuse_large_image(const image_grid& grid) {
                   fmt::format("the image has {} voxels, expected at most {}", grid.voxel_count(), max_voxels));
 }
 
-std::uint64_t bytes_per_group(const track_inputs& in) {
-  constexpr std::size_t sum = sizeof(std::uint64_t);
-  return in.place_voxels.size() *
-         (sizeof(std::uint32_t) + (in.lengths ? sum : 0) + (in.directions ? track::direction_products * sum : 0));
+/// Bytes of a group's counts by place.
+std::uint64_t place_bytes_per_group(const track_inputs& in) {
+  std::uint64_t bytes = 0;
+  for (const std::size_t i : list_counted_arrays(in))
+    if (const track::count_array& array = track::all_counts::table[i]; array.by == track::counted_by::place)
+      bytes += in.extents().bytes(array);
+  return bytes;
+}
+
+/// The draw of a list with a number, of those whose first one is in `first`. Draws without any are never meant.
+const track_draw& find_draw(const std::vector<track_draw>& draws, std::uint64_t number,
+                            std::uint64_t track_draw::*first) {
+  const auto after = std::upper_bound(draws.begin(), draws.end(), number,
+                                      [&](std::uint64_t n, const track_draw& draw) { return n < draw.*first; });
+  return *(after - 1);
 }
 
 /// Collective: the file of names is read by the root.
@@ -169,11 +168,32 @@ void name_regions(const session& s, const std::string& file, track_inputs& in) {
 
 }  // namespace
 
-std::uint64_t track_inputs::seed_voxel(std::size_t seed) const {
-  return is_vertex(seed) ? no_voxel : space.grid.turned(seeds[seed].index);
+const track_draw& track_inputs::draw_with_seed(std::uint64_t seed) const {
+  return find_draw(draws, seed, &track_draw::first_seed);
 }
 
-track::track_input track_inputs::view() const {
+const track_draw& track_inputs::draw_with_group(std::uint64_t group) const {
+  return find_draw(draws, group, &track_draw::first_group);
+}
+
+const track_draw& track_inputs::draw_with_streamline(std::uint64_t streamline) const {
+  return find_draw(draws, streamline, &track_draw::first_streamline);
+}
+
+const track::seed& track_inputs::seed(std::uint64_t number) const {
+  const track_draw& draw = draw_with_seed(number);
+  return draw.seeds[number - draw.first_seed];
+}
+
+track::count_extents track_inputs::extents() const {
+  return track::make_extents(draws.front().plan, place_voxels.size(), columns());
+}
+
+std::uint64_t track_inputs::seed_voxel(std::uint64_t number) const {
+  return is_vertex(number) ? no_voxel : space.grid.turned(seed(number).index);
+}
+
+track::track_input track_inputs::view(const track_draw& draw) const {
   track::track_input view;
   for (std::size_t d = 0; d < 3; ++d) view.size[d] = static_cast<std::int32_t>(samples.grid.size[d]);
   view.voxels = space.is_separate ? sample_voxels : voxels;
@@ -190,18 +210,49 @@ track::track_input track_inputs::view() const {
   view.target_begin = target_begin;
   view.targets = targets;
   view.surfaces = surfaces.input();
-  view.seeds = seeds;
-  view.how = how;
-  view.plan = plan;
+  view.seeds = draw.seeds;
+  view.how = draw.how;
+  view.plan = draw.plan;
   return view;
 }
 
-void track_inputs::set_masks(std::span<const track::voxel_info> masks, track::track_input& view) const {
-  if (space.is_separate) {
-    view.space.voxels = masks.data();
-  } else {
-    view.voxels = masks;
+track::track_input draw_masks::view(const track_draw& draw) {
+  if (current_ != &draw) {
+    if (voxels_.empty() && !draw.marked.empty()) voxels_ = in_.voxels;
+    if (current_ != nullptr && !voxels_.empty())
+      for (const std::uint32_t v : current_->marked) voxels_[v].marks = in_.voxels[v].marks;
+    for (std::size_t i = 0; i < draw.marked.size(); ++i) voxels_[draw.marked[i]].marks |= draw.marks[i];
+    current_ = &draw;
   }
+  track::track_input view = in_.view(draw);
+  if (voxels_.empty()) return view;
+  if (in_.space.is_separate) {
+    view.space.voxels = voxels_.data();
+  } else {
+    view.voxels = voxels_;
+  }
+  return view;
+}
+
+void number_draws(bool whole_seeds, bool pairs, track_inputs& in) {
+  std::uint64_t seeds = 0, streamlines = 0, groups = 0, rows = 0;
+  for (track_draw& draw : in.draws) {
+    draw.first_seed = std::exchange(seeds, seeds + draw.seeds.size());
+    draw.first_streamline = std::exchange(streamlines, streamlines + draw.plan.streamlines());
+    in.tracts[draw.tract].started += draw.plan.streamlines();
+  }
+  const track::group_plan& first = in.draws.front().plan;
+  const std::uint64_t bytes = place_bytes_per_group(in);
+  const std::uint64_t per_group =
+      (in.draws.size() == 1 ? make_group_plan(first.seeds, first.per_seed, bytes, whole_seeds, pairs)
+                            : make_group_plan(streamlines, 1, bytes, whole_seeds, pairs))
+          .per_group;
+  for (track_draw& draw : in.draws) {
+    draw.plan.per_group = per_group;
+    rows = std::max(rows, draw.plan.seed_rows());
+    draw.first_group = std::exchange(groups, groups + draw.plan.groups());
+  }
+  for (track_draw& draw : in.draws) draw.plan.min_rows = rows;
 }
 
 track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, std::uint64_t row_bytes,
@@ -225,8 +276,8 @@ track_inputs read_track_field(const session& s, const track_request& request, po
   in.provenance = in.samples.provenance;
   in.step_mm = static_cast<double>(request.step_mm);
   in.rules = request.masks;
-  in.lengths = request.lengths;
-  in.directions = request.local_directions;
+  in.tallies = request.tallies;
+  in.max_kept = request.paths.empty() ? 0 : request.max_paths;
   in.space = read_track_space(s, request, in.samples.grid, in.warp_memory, in.provenance);
   s.on_root([&] {
     in.reference = seed_space_image(request);
@@ -252,69 +303,100 @@ track_inputs read_track_field(const session& s, const track_request& request, po
   return in;
 }
 
-void read_streamline_masks(const track_request& request, track_inputs& in) {
-  const fsl_grid& grid = in.space.grid;
-  set_marks(request.excludes, "exclude", mark::exclude, false, request.meshes, in);
-  set_marks(request.stop, "stop", mark::stop, false, request.meshes, in);
-  set_marks(request.includes, "include", 1u << mark::first_include, true, request.meshes, in);
-  in.include_names.clear();
-  for (const std::string& path : request.includes)
-    in.include_names.push_back(printable(std::filesystem::path(path).filename().string()));
-  for (std::size_t i = 0; i < request.surface_values.size(); ++i)
-    in.provenance[fmt::format("surface-values {}", i + 1)] = fingerprint(request.surface_values[i]);
-  read_seeds(request, grid, in);
-  in.how = make_walk_settings(request, in.samples.grid, grid);
-  in.how.samples = in.samples.samples;
-  in.how.fibres = in.samples.fibres;
+namespace {
+
+/// Surfaces whose vertices are columns of a matrix.
+void add_column_surfaces(const track_request& request, track_inputs& in) {
+  if (!request.matrix1.empty() && !in.seed_places.empty()) in.surfaces.need_columns();
+  for (const column_option& option : column_options) {
+    const std::string& mask = request.*option.mask;
+    if (mask.empty()) continue;
+    for (const std::string& path : find_mask_files({mask}, option.name)) {
+      if (!is_surface_mask(path)) continue;
+      in.surfaces.add(path, request.meshes, in.space.grid);
+      in.surfaces.need_columns();
+    }
+  }
 }
 
-track_inputs read_track_inputs(const session& s, const track_request& given) {
-  track_request request = given;
-  s.on_root([&] { request = with_mask_files(given); });
-  posterior_samples samples =
-      read_posterior_samples(s, request.samples, request.mask, request.masks, request.run.threads);
-  s.note_stage("samples read");
-  track_inputs in = read_track_field(s, request, std::move(samples));
-  in.max_kept = request.paths.empty() ? 0 : request.max_paths;
-  s.on_root([&] {
-    read_streamline_masks(request, in);
-    read_exit_masks(request, in);
-    read_targets(request, in);
-    add_column_surfaces(request, in);
-    in.surfaces.finish(in.space.grid);
-    if (!in.surfaces.empty()) in.configuration["mesh-space"] = mesh_space_name(request.meshes);
-  });
-  s.note_stage("masks read");
-  s.broadcast(in.voxels);
-  s.broadcast(in.seeds);
-  s.broadcast(in.seed_places);
-  in.surfaces.broadcast(s);
-  in.surfaces.set_one_corner(request.closest_vertex);
-  if (request.closest_vertex) in.configuration["closest-vertex"] = true;
-  s.broadcast(in.labels);
-  s.broadcast(in.configuration);
-  if (in.configuration.is_null()) in.configuration = nlohmann::json::object();
-  name_regions(s, request.region_names, in);
+}  // namespace
+
+void read_counted_masks(const track_request& request, track_inputs& in) {
+  read_exit_masks(request, in);
+  read_targets(request, in);
+  add_column_surfaces(request, in);
+}
+
+void share_counted_masks(const session& s, track_inputs& in) {
   s.broadcast(in.exits);
   s.broadcast(in.target_begin);
   s.broadcast(in.targets);
   nlohmann::json names = in.target_names;
   s.broadcast(names);
   in.target_names = names.get<std::vector<std::string>>();
+}
+
+void set_closest_vertex(const track_request& request, track_inputs& in) {
+  in.surfaces.set_one_corner(request.closest_vertex);
+  if (request.closest_vertex) in.configuration["closest-vertex"] = true;
+}
+
+track_draw read_draw(const track_request& request, const track_extension& more, track_inputs& in) {
+  const fsl_grid& grid = in.space.grid;
+  track_draw draw;
+  set_marks(request.excludes, "exclude", mark::exclude, false, request.meshes, in);
+  set_marks(request.stop, "stop", mark::stop, false, request.meshes, in);
+  set_marks(request.includes, "include", 1u << mark::first_include, true, request.meshes, in);
+  for (const std::string& path : request.includes)
+    draw.include_names.push_back(std::filesystem::path(path).filename().string());
+  for (std::size_t i = 0; i < request.surface_values.size(); ++i)
+    in.provenance[fmt::format("surface-values {}", i + 1)] = fingerprint(request.surface_values[i]);
+  read_seeds(request, more, grid, in, draw.seeds);
+  draw.how = make_walk_settings(request, in.samples.grid, grid);
+  draw.how.samples = in.samples.samples;
+  draw.how.fibres = in.samples.fibres;
+  draw.plan = {draw.seeds.size(), request.per_seed, 1};
+  return draw;
+}
+
+track_inputs read_track_inputs(const session& s, const track_request& given, const track_extension& more) {
+  track_request request = given;
+  s.on_root([&] { request = with_mask_files(given); });
+  posterior_samples samples =
+      read_posterior_samples(s, request.samples, request.mask, request.masks, request.run.threads);
+  s.note_stage("samples read");
+  track_inputs in = read_track_field(s, request, std::move(samples));
+  in.draws.resize(1), in.tracts.resize(1);
+  track_draw& draw = in.draws.front();
+  s.on_root([&] {
+    in.draws.front() = read_draw(request, more, in);
+    read_counted_masks(request, in);
+    in.surfaces.finish(in.space.grid);
+    if (!in.surfaces.empty()) in.configuration["mesh-space"] = mesh_space_name(request.meshes);
+  });
+  s.note_stage("masks read");
+  s.broadcast(in.voxels);
+  s.broadcast(draw.seeds);
+  s.broadcast(in.seed_places);
+  in.surfaces.broadcast(s);
+  set_closest_vertex(request, in);
+  s.broadcast(in.labels);
+  s.broadcast(in.configuration);
+  if (in.configuration.is_null()) in.configuration = nlohmann::json::object();
+  name_regions(s, request.region_names, in);
+  share_counted_masks(s, in);
   s.broadcast(in.provenance);
-  s.broadcast(in.how);
-  const bool has_rows = !request.matrix1.empty() || !request.matrix2.empty() ||
-                        (!request.matrix4.empty() && request.matrix4_rows.empty());
-  const bool has_pairs = !request.matrix3.empty() || !request.matrix4_rows.empty() || !request.target_paths.empty();
-  in.plan = make_group_plan(in.seeds.size(), request.per_seed, bytes_per_group(in), has_rows, has_pairs);
+  s.broadcast(draw.how);
+  s.broadcast(draw.plan);
+  if (!more.seed_list.empty()) request.seed_image = {more.seed_list};  // options for seeds apply
   add_stored(track_options(), request, in.configuration);
   if (request.match == space_match::voxel_size) in.configuration["seed-space"] = "voxel size";
   add_warp_error(in.space, in.configuration);
   spdlog::info("{} with {} each: {} through {} of {}",
-               counted(in.seeds.size(), in.seed_places.empty() ? "seed voxel" : "seed"),
-               counted(request.per_seed, "streamline"), counted(in.plan.streamlines(), "streamline"),
-               counted(static_cast<std::uint64_t>(in.how.samples), "sample"),
-               counted(static_cast<std::uint64_t>(in.how.fibres), "fibre"));
+               counted(draw.seeds.size(), in.seed_places.empty() ? "seed voxel" : "seed"),
+               counted(request.per_seed, "streamline"), counted(draw.plan.streamlines(), "streamline"),
+               counted(static_cast<std::uint64_t>(draw.how.samples), "sample"),
+               counted(static_cast<std::uint64_t>(draw.how.fibres), "fibre"));
   return in;
 }
 

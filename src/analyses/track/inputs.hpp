@@ -12,10 +12,31 @@
 #include "src/analyses/track/samples.hpp"
 #include "src/analyses/track/spaces.hpp"
 #include "src/analyses/track/surface_masks.hpp"
+#include "src/scan/label_image.hpp"
 
 namespace voxherd {
 
-/// Inputs of `voxherd track`; the same on every rank.
+/// Streamlines from some seeds with their masks. A plain run has one draw; a tract has one, or two if streamlines also
+/// lead back from its last target.
+struct track_draw {
+  std::size_t tract = 0;  ///< its number
+  std::vector<std::uint32_t> marked,
+      marks;                               ///< voxels in masks of this draw only, and their bits beside the common ones
+  std::vector<track::seed> seeds;          ///< by region, then by voxel; with surfaces in their order
+  std::vector<std::string> include_names;  ///< of the masks that streamlines must pass; on the root
+  track::walk_settings how;
+  track::group_plan plan;
+  // Those of the draws before it.
+  std::uint64_t first_seed = 0, first_group = 0, first_streamline = 0;
+};
+
+/// Streamlines whose counts a result has under one name.
+struct track_tract {
+  std::string name;  ///< "" in a plain run, which has one
+  std::uint64_t started = 0;
+};
+
+/// Inputs of `voxherd track`; the same on every rank. Seeds, groups and streamlines are numbered over all draws.
 struct track_inputs {
   explicit track_inputs(posterior_samples read) : samples(std::move(read)) {}
 
@@ -23,56 +44,91 @@ struct track_inputs {
   track_space space;
   std::string reference;                         ///< seed_space_image(); on the root
   std::vector<node_memory> warp_memory;          ///< displacements of `space`
-  std::vector<track::voxel_info> voxels;         ///< (nz, ny, nx) of space.grid: masks and places of the counts
+  std::vector<track::voxel_info> voxels;         ///< (nz, ny, nx) of space.grid: common masks and places of the counts
   std::vector<track::voxel_info> sample_voxels;  ///< voxels of the samples' grid, if the space is separate
   std::vector<std::uint64_t> place_voxels;       ///< linear index of each place's voxel in space.grid
-  std::vector<track::seed> seeds;                ///< seeds by region, then by voxel; with surfaces in their order
   std::vector<list_place> seed_places;           ///< of each seed, if there are surfaces among the seeds
   surface_masks surfaces;
   std::vector<std::int64_t> labels;  ///< label of region number i + 1; empty without --connectome
   std::vector<std::uint32_t> exits, target_begin, targets;  ///< tables of track::track_input
   std::vector<std::string> target_names;
-  track::walk_settings how;
-  track::group_plan plan;
+  std::vector<track_draw> draws;
+  std::vector<track_tract> tracts;
   double step_mm = 0;
   mask_rules rules = mask_rules::own;
-  std::uint64_t max_kept = 0;              ///< streamlines to keep
-  std::uint64_t mask_voxels = 0;           ///< in which streamlines run; on the root
-  std::vector<std::string> include_names;  ///< of the masks that streamlines must pass; on the root
-  bool lengths = false, directions = false;
+  tally_choice tallies;           ///< that options ask for
+  std::uint64_t max_kept = 0;     ///< streamlines to keep
+  std::uint64_t mask_voxels = 0;  ///< in which streamlines run; on the root
   nlohmann::json provenance, configuration;
 
   /// Columns of the counts by seed: regions of --connectome, then targets.
   std::size_t columns() const { return labels.size() + target_names.size(); }
+  /// Whether results name their tracts.
+  bool has_tracts() const { return !tracts.front().name.empty(); }
+  std::uint64_t seeds() const { return draws.back().first_seed + draws.back().seeds.size(); }
+  std::uint64_t groups() const { return draws.back().first_group + draws.back().plan.groups(); }
+  std::uint64_t streamlines() const { return draws.back().first_streamline + draws.back().plan.streamlines(); }
+  const track_draw& draw_with_seed(std::uint64_t seed) const;
+  const track_draw& draw_with_group(std::uint64_t group) const;
+  const track_draw& draw_with_streamline(std::uint64_t streamline) const;
+  const track::seed& seed(std::uint64_t number) const;
+  /// Sizes of the arrays of one group, the same in all draws.
+  track::count_extents extents() const;
 
   /// The labels of an image in the space's grid. On the root. Throws failure.
   label_image read_image(const std::string& path, label_kind kind) const;
   /// The voxel of a seed, as the result numbers it; no_voxel if it is a vertex.
-  std::uint64_t seed_voxel(std::size_t seed) const;
+  std::uint64_t seed_voxel(std::uint64_t seed) const;
   bool is_vertex(std::size_t seed) const { return !seed_places.empty() && seed_places[seed].is_vertex(); }
 
-  track::track_input view() const;
-  /// Replaces the masks of a view.
-  void set_masks(std::span<const track::voxel_info> masks, track::track_input& view) const;
+  /// What a tracker of the draw reads, without `marks` of its own.
+  track::track_input view(const track_draw& draw) const;
   /// Whether a streamline from this voxel's centre starts in the samples.
   bool has_samples(std::uint64_t voxel) const;
 };
 
+/// The masks of one draw after another.
+class draw_masks {
+ public:
+  explicit draw_masks(const track_inputs& in) : in_(in) {}
+
+  /// What a tracker of the draw reads. Refers to this, until the next call.
+  track::track_input view(const track_draw& draw);
+
+ private:
+  const track_inputs& in_;
+  const track_draw* current_ = nullptr;    ///< whose marks are in `voxels_`
+  std::vector<track::voxel_info> voxels_;  ///< empty until a draw has masks of its own
+};
+
+struct track_extension;
+
 /// Collective. Throws failure, the same on every rank.
-track_inputs read_track_inputs(const session& s, const track_request& request);
+track_inputs read_track_inputs(const session& s, const track_request& request, const track_extension& more);
 
 /// The space and the places, without masks and seeds; the root also has `voxels`. Collective. Throws failure.
 track_inputs read_track_field(const session& s, const track_request& request, posterior_samples samples);
-/// Adds the masks, the seeds and how streamlines are drawn. By one process, with the files of with_mask_files(). Throws
-/// failure.
-void read_streamline_masks(const track_request& request, track_inputs& in);
+/// Adds the masks, and returns the seeds and how streamlines are drawn. By one process, with the files of
+/// with_mask_files(). Throws failure.
+track_draw read_draw(const track_request& request, const track_extension& more, track_inputs& in);
+/// Adds what all draws share: masks that must not be left, targets, and surfaces whose vertices are columns of a
+/// matrix. By one process, with the files of with_mask_files(). Throws failure.
+void read_counted_masks(const track_request& request, track_inputs& in);
+/// From the root, but for the surfaces. Collective.
+void share_counted_masks(const session& s, track_inputs& in);
+/// On every rank.
+void set_closest_vertex(const track_request& request, track_inputs& in);
+
+/// Numbers the seeds, groups and streamlines of all draws, and counts those of the tracts. `whole_seeds`, `pairs`: as
+/// in make_group_plan().
+void number_draws(bool whole_seeds, bool pairs, track_inputs& in);
 
 /// A seed at a voxel's centre.
 track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t region);
 
 /// Seeds of a list with surfaces, in its order: voxels of images that have samples, and active vertices, also those
 /// outside the samples. On one process. Throws failure.
-void read_listed_seeds(const track_request& request, track_inputs& in);
+void read_listed_seeds(const track_request& request, track_inputs& in, std::vector<track::seed>& seeds);
 
 /// Warns if no streamline joins two surfaces of seeds, as with closed surfaces to stop at. `joining`: those that do. On
 /// one process.

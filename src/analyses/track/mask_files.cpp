@@ -1,3 +1,5 @@
+#include "src/analyses/track/mask_files.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -5,14 +7,15 @@
 #include <sstream>
 #include <utility>
 
+#include "core/escape.hpp"
 #include "core/failure.hpp"
-#include "src/analyses/track/places.hpp"
-#include "src/analyses/track/surface_masks.hpp"
+#include "core/text.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/io/surfaces/surfaces.hpp"
 #include "src/io/text_file.hpp"
 #include "src/scan/image_checks.hpp"
+#include "src/scan/surface_space.hpp"
 
 namespace voxherd {
 
@@ -24,7 +27,7 @@ void refuse_cifti(const std::string& name, const char* option) {
   for (const char* kind : {"scalar", "label", "tseries", "conn"})
     if (name.ends_with(fmt::format(".d{}.nii", kind)))
       throw failure(exit_status::usage,
-                    fmt::format("--{} {}: CIFTI files are not supported; give an image", option, printable(name)));
+                    fmt::format("--{} {}: CIFTI files are not supported; give an image", option, name));
 }
 
 std::vector<std::string> read_lines(const std::string& path, const char* option) {
@@ -35,7 +38,7 @@ std::vector<std::string> read_lines(const std::string& path, const char* option)
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\t'; };
   for (const std::string& line : lines)
     if (std::any_of(line.begin(), line.end(), is_control))
-      refuse_data(fmt::format("--{}: {}: contains binary data, expected {}", option, printable(path), expected));
+      refuse_data(fmt::format("--{}: {}: contains binary data, expected {}", option, path, expected));
   return lines;
 }
 
@@ -65,7 +68,7 @@ std::vector<std::string> find_in_line(const std::string& line, int number, const
       throw failure(exit_status::missing_input,
                     fmt::format("--{}: {} line {}: {}: no such file; expected names of images or surfaces, separated "
                                 "by blanks or line ends",
-                                option, printable(list), number, printable(word)));
+                                option, list, number, word));
     masks.push_back(found);
   }
   return masks;
@@ -82,8 +85,7 @@ std::vector<std::string> read_list(const std::string& path, const char* option) 
     for (std::string& mask : find_in_line(line, number, path, option)) masks.push_back(std::move(mask));
   }
   if (masks.empty())
-    throw failure(exit_status::bad_data,
-                  fmt::format("--{}: {} is empty, expected names of masks", option, printable(path)));
+    throw failure(exit_status::bad_data, fmt::format("--{}: {} is empty, expected names of masks", option, path));
   return masks;
 }
 
@@ -93,7 +95,7 @@ std::string find_mask_file(const std::string& name, const char* option) {
   refuse_cifti(name, option);
   const std::string found = find_mask(name), image = found.empty() ? name : found;
   if (is_surface_mask(image))
-    throw failure(exit_status::usage, fmt::format("--{} {}: is a surface, expected an image", option, printable(name)));
+    throw failure(exit_status::usage, fmt::format("--{} {}: is a surface, expected an image", option, name));
   return image;
 }
 
@@ -111,6 +113,20 @@ std::vector<std::string> find_mask_files(const std::vector<std::string>& names, 
     files.insert(files.end(), listed.begin(), listed.end());
   }
   return files;
+}
+
+std::string mask_name(const std::string& path) {
+  return one_line(is_surface_mask(path) ? valid_utf8(std::filesystem::path(path).filename().string())
+                                        : image_name(path));
+}
+
+const std::string& first_image(const std::vector<std::string>& masks) {
+  const auto found = std::find_if_not(masks.begin(), masks.end(), is_surface_mask);
+  if (found == masks.end())
+    throw failure(exit_status::usage,
+                  fmt::format("--xfm: the seeds are surfaces ({}); give --seedref, the image in whose space they are",
+                              masks.front()));
+  return *found;
 }
 
 }  // namespace voxherd

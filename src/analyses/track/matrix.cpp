@@ -8,7 +8,7 @@
 
 #include "core/main_memory.hpp"
 #include "core/step_outputs.hpp"
-#include "src/analyses/track/places.hpp"
+#include "src/analyses/track/mask_files.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -24,8 +24,9 @@ namespace {
 seed_matrix make_matrix1(const std::string& file, const track_inputs& in) {
   seed_matrix m{1, file, in.space.grid, {}, std::vector<std::int32_t>(in.voxels.size(), -1)};
   m.places = in.seed_places;
-  for (std::size_t i = 0; i < in.seeds.size(); ++i)
-    m.voxels.push_back(in.is_vertex(i) ? no_voxel : std::uint64_t{in.seeds[i].index});
+  const std::vector<track::seed>& seeds = in.draws.front().seeds;
+  for (std::size_t i = 0; i < seeds.size(); ++i)
+    m.voxels.push_back(in.is_vertex(i) ? no_voxel : std::uint64_t{seeds[i].index});
   return m;
 }
 
@@ -34,12 +35,6 @@ seed_matrix make_matrix1(const std::string& file, const track_inputs& in) {
 std::uint64_t kept_list_bytes(const session& s) {
   constexpr std::uint64_t max_bytes_of_node = 16'000'000'000;
   return std::min(max_bytes_of_node, read_main_memory().usable() / 4) / static_cast<std::uint64_t>(s.node_size());
-}
-
-seed_matrix make_density_matrix(int number, const std::string& file, const track_inputs& in) {
-  seed_matrix m{number, file, in.space.grid, in.place_voxels, {}};
-  std::sort(m.voxels.begin(), m.voxels.end());
-  return m;
 }
 
 seed_matrix make_mask_matrix(int number, const std::string& file, const std::string& mask, mask_rules rules) {
@@ -109,8 +104,8 @@ seed_matrix make_fibre_matrix(const track_request& request, track_inputs& in) {
   m.by_fibre = true;
   constexpr std::size_t max_cells = 0x7fffffff;
   if (m.cells() > max_cells)
-    refuse_data(fmt::format("{}: has {} voxels, expected at most {}", printable(mask), m.voxels.size(),
-                            max_cells / track::fibre_columns));
+    refuse_data(
+        fmt::format("{}: has {} voxels, expected at most {}", mask, m.voxels.size(), max_cells / track::fibre_columns));
   return m;
 }
 
@@ -127,14 +122,12 @@ std::int32_t to_steps(double mm, const track_inputs& in) {
   return static_cast<std::int32_t>(std::ceil(mm / in.step_mm - 1e-4));
 }
 
-track::track_input make_matrix_view(const seed_matrix& matrix, const track_inputs& in) {
-  track::track_input view = in.view();
+void adapt_to_matrix(const seed_matrix& matrix, const track_inputs& in, track::track_input& view) {
   view.matrix = matrix.view(in);
   view.how.min_total = matrix.min_total;
   view.columns = 0;
   view.target_begin = {};
   view.targets = {};
-  return view;
 }
 
 track::column_grid seed_matrix::view(const track_inputs& in) const {
@@ -172,11 +165,8 @@ std::vector<seed_matrix> make_seed_matrices(const session& s, const track_reques
     all.push_back(make_matrix1(request.matrix1, in));
     all.back().min_total = to_steps(request.matrix_min_length_mm, in);
   }
-  if (request.densities_by_seed) {
-    all.push_back(make_density_matrix(2, request.matrix2, in));
-  } else if (!request.matrix2.empty()) {
+  if (!request.matrix2.empty())
     s.agree([&] { all.push_back(make_target_columns(2, request.matrix2, request.target2, "target2", in)); });
-  }
   if (!request.matrix4.empty() && request.matrix4_rows.empty())
     s.agree([&] { all.push_back(make_fibre_matrix(request, in)); });
   for (seed_matrix& m : all) {

@@ -10,7 +10,6 @@
 #include "mpi/comm/session.hpp"
 #include "src/analyses/track/inputs.hpp"
 #include "src/analyses/track/kept_lists.hpp"
-#include "src/analyses/track/surface_masks.hpp"
 #include "src/scan/fsl_grid.hpp"
 
 namespace voxherd {
@@ -36,7 +35,7 @@ struct seed_matrix {
   bool by_fibre = false;
 
   track::column_grid view(const track_inputs& in) const;
-  entry_kind entries(const track_inputs& in) const { return {in.lengths || by_fibre, by_fibre}; }
+  entry_kind entries(const track_inputs& in) const { return {in.tallies.has<track::lengths>() || by_fibre, by_fibre}; }
   /// Numbers that are counted for a row.
   std::size_t cells() const { return voxels.size() * (by_fibre ? track::fibre_columns : 1); }
 };
@@ -44,8 +43,6 @@ struct seed_matrix {
 /// Matrices that the request asks for. Collective. Throws failure.
 std::vector<seed_matrix> make_seed_matrices(const session& s, const track_request& request, track_inputs& in);
 
-/// A matrix whose columns are all voxels that streamlines can reach.
-seed_matrix make_density_matrix(int number, const std::string& file, const track_inputs& in);
 /// A matrix whose columns are the voxels of a mask on its own grid, which may be coarser than the samples'.
 seed_matrix make_mask_matrix(int number, const std::string& file, const std::string& mask, mask_rules rules);
 /// A matrix whose columns are the voxels and vertices of a list with surfaces, which the inputs have.
@@ -61,8 +58,8 @@ void number_columns(seed_matrix& matrix, const track_inputs& in);
 /// Steps of a length, rounded up.
 std::int32_t to_steps(double mm, const track_inputs& in);
 
-/// What a tracker of the matrix reads; densities and targets are left out.
-track::track_input make_matrix_view(const seed_matrix& matrix, const track_inputs& in);
+/// Changes what a tracker reads: it counts the matrix, and no targets.
+void adapt_to_matrix(const seed_matrix& matrix, const track_inputs& in, track::track_input& view);
 
 /// `rows`: places of the rows in their list, if some are vertices.
 std::vector<constant> matrix_constants(const seed_matrix& matrix, const std::vector<list_place>& rows);

@@ -9,6 +9,7 @@
 
 #include "kernels/portable/output_arrays.hpp"
 #include "kernels/portable/output_rows.hpp"
+#include "src/analyses/track/draw_tracker.hpp"
 #include "src/analyses/track/kept_lists.hpp"
 
 namespace voxherd {
@@ -21,7 +22,9 @@ using row_outputs = matrix_outputs<element_type::uint32>;
 class row_source {
  public:
   row_source(const seed_matrix& matrix, const track_inputs& in, const device& d)
-      : matrix_(matrix), in_(in), device_(d) {}
+      : matrix_(matrix),
+        in_(in),
+        tracker_(in, d, [&](track::track_input& view) { adapt_to_matrix(matrix, in, view); }) {}
 
   std::vector<kept_rows::pointer> find(const batch& seeds) {
     std::vector<kept_rows::pointer> rows(seeds.item_count);
@@ -35,24 +38,26 @@ class row_source {
     return rows;
   }
   const kept_rows& kept() const { return *matrix_.kept; }
-  void release_memory() {
-    if (tracker_) tracker_->release_memory();
-  }
+  void release_memory() { tracker_.release_memory(); }
 
  private:
   void draw(std::uint64_t first, std::span<kept_rows::pointer> rows) {
-    if (rows.empty()) return;
-    if (!tracker_) tracker_ = track::make_tracker(device_, make_matrix_view(matrix_, in_));
-    track::sparse_rows drawn;
-    tracker_->track_rows(first, rows.size(), drawn);
-    std::vector<matrix_row> split = split_rows(drawn, matrix_.entries(in_));
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = matrix_.kept->keep(first + i, std::move(split[i]));
+    for_each_draw(
+        first, rows.size(), [&](std::uint64_t seed) -> auto& { return in_.draw_with_seed(seed); },
+        [](const track_draw& draw) { return draw.first_seed + draw.seeds.size(); },
+        [&](const track_draw& draw, std::uint64_t seed, std::uint64_t count) {
+          track::sparse_rows drawn;
+          tracker_.begin(draw).track_rows(seed - draw.first_seed, count, drawn);
+          for (matrix_row& row : split_rows(drawn, matrix_.entries(in_))) {
+            rows[seed - first] = matrix_.kept->keep(seed, std::move(row));
+            ++seed;
+          }
+        });
   }
 
   const seed_matrix& matrix_;
   const track_inputs& in_;
-  device device_;
-  std::unique_ptr<track::tracker> tracker_;  ///< made when the first row has to be drawn
+  draw_tracker tracker_;
 };
 
 /// Items are seeds, the rows of the matrix; all streamlines of a seed are drawn at once.
@@ -93,7 +98,7 @@ class matrix_rows final : public matrix_items, public held_items {
       : matrix_items(matrix, in, d), offsets_(std::move(offsets)) {}
   std::string name() const override { return "track-matrix"; }
   std::vector<output_spec> outputs() const override { return output_specs<row_outputs>(matrix_.entries(in_)); }
-  std::vector<constant> constants() const override { return matrix_constants(matrix_, in_.seed_places); }
+  std::vector<constant> constants() const override;
   std::vector<std::uint64_t> point_offsets() const override { return offsets_; }
   std::vector<int> holders() const override { return matrix_.kept->holders(offsets_.size() - 1); }
   std::unique_ptr<batch_runner> make_runner() const override;
@@ -145,7 +150,7 @@ class row_runner final : public batch_runner {
 
 matrix_items::matrix_items(const seed_matrix& matrix, const track_inputs& in, const device& d)
     : matrix_(matrix), in_(in), device_(d) {
-  for (std::size_t i = 0; i < in.seeds.size(); ++i) voxels_.push_back(in.seed_voxel(i));
+  for (std::uint64_t i = 0; i < in.seeds(); ++i) voxels_.push_back(in.seed_voxel(i));
 }
 
 /// A row is dense while it is counted.
@@ -157,13 +162,25 @@ std::size_t matrix_items::device_bytes_per_item() const {
 /// complete groups where possible, because one rank draws a group.
 std::uint64_t matrix_items::max_items_per_batch() const {
   constexpr std::uint64_t room = std::uint64_t{1} << 30, streamlines = std::uint64_t{1} << 20;
+  const track::group_plan& plan = in_.draws.front().plan;
   const auto most = std::clamp<std::uint64_t>(room / std::max<std::size_t>(1, device_bytes_per_item()), 1,
-                                              std::max<std::uint64_t>(127, streamlines / in_.plan.per_seed));
-  const std::uint64_t of_group = in_.plan.has_whole_seeds() ? in_.plan.per_group / in_.plan.per_seed : most;
+                                              std::max<std::uint64_t>(127, streamlines / plan.per_seed));
+  const std::uint64_t of_group = plan.has_whole_seeds() ? plan.per_group / plan.per_seed : most;
   return of_group < most ? most / of_group * of_group : most;
 }
 
 row_source matrix_items::make_rows() const { return {matrix_, in_, device_}; }
+
+std::vector<constant> matrix_rows::constants() const {
+  std::vector<constant> all = matrix_constants(matrix_, in_.seed_places);
+  if (!in_.has_tracts()) return all;
+  constant tracts{"row_tract", {in_.seeds()}, {}, "1", "number of each row's tract, from 0, in the order of the maps",
+                  "matrix"};
+  for (const track_draw& draw : in_.draws)
+    tracts.values.insert(tracts.values.end(), draw.seeds.size(), static_cast<double>(draw.tract));
+  all.push_back(std::move(tracts));
+  return all;
+}
 
 std::unique_ptr<batch_runner> matrix_sizes::make_runner() const {
   return std::make_unique<row_size_runner>(make_rows());

@@ -8,10 +8,11 @@
 #include <filesystem>
 #include <numbers>
 
-#include "src/analyses/track/places.hpp"
-#include "src/analyses/track/surface_masks.hpp"
+#include "src/analyses/track/mask_files.hpp"
+#include "src/analyses/track/tally_output.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/grid_space.hpp"
+#include "src/scan/surface_space.hpp"
 #include "src/scan/warps/transform.hpp"
 
 namespace voxherd {
@@ -32,8 +33,7 @@ double min_cosine(double max_angle_degrees) {
 void check_request(const track_request& r, const given_options& given) {
   if (r.start_fibre > 0) refuse_given(given, "first-fibre", "with --start-fibre");
   if (!r.tracts.empty())
-    for (const char* name : {"include", "include-rule", "ordered", "local-directions", "paths", "matrix1", "matrix2",
-                             "matrix3", "matrix4"})
+    for (const char* name : {"include", "include-rule", "ordered", "matrix1"})
       refuse_given(given, name, "with --tracts, which has the masks of each tract");
   if (r.ordered && r.rule == include_rule::one) refuse("--ordered has no meaning with --include-rule or");
 }
@@ -112,6 +112,24 @@ const option_table<track_request>& drawing_options() {
   return table;
 }
 
+/// The flags of tallies that have one.
+const option_table<tally_choice>& tally_options() {
+  static const option_table<tally_choice> table = [] {
+    option_table<tally_choice> all;
+    track::tally_list::for_each([&]<class Tally>() {
+      const track::tally_output& output = Tally::output;
+      if (output.option == nullptr) return;
+      using flag = tally_flag<Tally>;
+      const option_notes notes{
+          .text = output.help, .stored = always, .needs = output.needs, .paper = output.is_for_experts};
+      (void)std::move(all).inherit(option_table<flag>().group("Results", {{output.option, &flag::is_given, notes}}),
+                                   [](const option_spec& spec) { return spec.name; });
+    });
+    return all;
+  }();
+  return table;
+}
+
 const option_table<track_request>& acceptance_options() {
   using T = track_request;
   // clang-format off
@@ -134,13 +152,10 @@ const option_table<track_request>& acceptance_options() {
        {.text = "require the --include rule of each half separately", .stored = always, .needs = "include|tracts", .paper = true}},
       {"min-half-length", &T::min_half_length_mm, range{0, 100000},
        {.text = "smallest length on one side of the seed; shorter halves are rejected", .unit = "mm", .stored = always}}})
+    .include(&T::tallies, tally_options())
     .group("Results", {
-      {"lengths", &T::lengths,
-       {.text = "also write lengths: their sum and mean per voxel, and between regions", .stored = always}},
-      {"local-directions", &T::local_directions,
-       {.text = "also write the main direction of the streamlines in each voxel", .stored = always, .paper = true}},
       {"targets", &T::targets, text_kind::file,
-       {.text = "target masks; the streamlines of each seed voxel that reach each target are counted", .needs = "seed-image|connectome",
+       {.text = "target masks; the streamlines of each seed voxel that reach each target are counted", .needs = "seed-image|connectome|tracts",
         .many = true}},
       {"paths", &T::paths, text_kind::file,
        {"also write accepted streamlines with their points to this result file (.h5)"}},
@@ -181,12 +196,13 @@ const option_table<track_request>& acceptance_options() {
 
 /// Before samples are read, which takes long: throws failure if one of the other inputs cannot be opened.
 void open_all(const track_request& r) {
-  for (const auto* paths : {&r.seed_image, &r.connectome, &r.excludes, &r.stop, &r.walk_through_stop, &r.includes,
-                            &r.targets, &r.surface_values})
-    for (const std::string& path : *paths) (void)input_file(path);
-  for (const std::string* path : {&r.mask, &r.reference, &r.region_names, &r.target2, &r.target3, &r.target3_columns,
-                                  &r.target4, &r.matrix4_rows})
-    if (!path->empty()) (void)input_file(*path);
+  for (const mask_option& option : mask_options)
+    for (const std::string& path : r.*option.masks) (void)input_file(path);
+  for (const std::string& path : r.surface_values) (void)input_file(path);
+  std::vector<std::string> files = {r.mask, r.reference, r.region_names, r.target4};
+  for (const column_option& option : column_options) files.push_back(r.*option.mask);
+  for (const std::string& path : files)
+    if (!path.empty()) (void)input_file(path);
   for (const auto* names : {&r.transform, &r.inverse_transform})
     for (const std::string& name : *names) (void)input_file(transform_file(name));
 }
@@ -195,7 +211,7 @@ void open_all(const track_request& r) {
 void check_transforms(const track_request& r) {
   const auto warp = [](const std::vector<std::string>& names) {
     const auto found = std::find_if(names.begin(), names.end(), is_warp);
-    return found == names.end() ? "" : printable(*found);
+    return found == names.end() ? "" : *found;
   };
   if (r.transform.empty() && !r.inverse_transform.empty())
     refuse("--inverse-transform has no meaning without --transform");
@@ -212,21 +228,18 @@ void check_transforms(const track_request& r) {
 void match_surface_values(track_request& r) {
   r.values_of.clear();
   if (r.surface_values.empty()) return;
-  std::vector<std::string> files;
-  if (!r.seeds_are_voxels) files = r.connectome.empty() ? r.seed_image : r.connectome;
+  std::vector<std::string> files = r.connectome.empty() ? r.seed_image : r.connectome;
   const std::size_t of_seeds = different_surfaces(files).size();
-  for (const auto* masks : {&r.excludes, &r.stop, &r.walk_through_stop, &r.includes, &r.targets})
-    files.insert(files.end(), masks->begin(), masks->end());
-  for (auto [mask, option] :
-       {std::pair(&r.target2, "target2"), std::pair(&r.target3, "target3"),
-        std::pair(&r.target3_columns, "target3-columns"), std::pair(&r.matrix4_rows, "matrix4-rows")})
-    if (!mask->empty())
-      for (std::string& file : find_mask_files({*mask}, option)) files.push_back(std::move(file));
-  std::vector<std::string> surfaces = different_surfaces(files);
+  files.clear();
+  for (const mask_option& option : mask_options)
+    files.insert(files.end(), (r.*option.masks).begin(), (r.*option.masks).end());
+  for (const column_option& option : column_options)
+    if (const std::string& mask = r.*option.mask; !mask.empty())
+      for (std::string& file : find_mask_files({mask}, option.name)) files.push_back(std::move(file));
+  const std::vector<std::string> surfaces = different_surfaces(files);
   if (surfaces.empty()) refuse("--surface-values has no meaning without surfaces");
   const std::size_t given = r.surface_values.size(), all = surfaces.size();
   if (given != all && (given != of_seeds || of_seeds == 0)) {
-    for (std::string& surface : surfaces) surface = printable(surface);
     refuse(fmt::format("--surface-values: {} files, expected {}{}, one for each of these surfaces in this order: {}",
                        given, of_seeds > 0 && of_seeds < all ? fmt::format("{} for the seeds, or ", of_seeds) : "", all,
                        fmt::join(surfaces, ", ")));
@@ -238,16 +251,12 @@ void match_surface_values(track_request& r) {
 
 track_request with_mask_files(const track_request& request) {
   track_request r = request;
-  for (auto [names, option] :
-       {std::pair(&r.seed_image, "seed-image"), std::pair(&r.connectome, "connectome"),
-        std::pair(&r.excludes, "exclude"), std::pair(&r.stop, "stop"), std::pair(&r.includes, "include"),
-        std::pair(&r.walk_through_stop, "walk-through-stop"), std::pair(&r.targets, "targets")})
-    if (names != &r.seed_image || !r.seeds_are_voxels) *names = find_mask_files(*names, option);
+  for (const mask_option& option : mask_options) r.*option.masks = find_mask_files(r.*option.masks, option.name);
   for (auto [name, option] : {std::pair(&r.mask, "mask"), std::pair(&r.reference, "seedref")}) {
     if (name->empty()) continue;
     const std::vector<std::string> images = find_mask_files({*name}, option);
     if (images.size() > 1)
-      refuse(fmt::format("--{} {}: lists {} images, expected one image", option, printable(*name), images.size()));
+      refuse(fmt::format("--{} {}: lists {} images, expected one image", option, *name, images.size()));
     *name = find_mask_file(images.front(), option);
   }
   check_transforms(r);

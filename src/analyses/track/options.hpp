@@ -8,6 +8,7 @@
 #include "core/analysis.hpp"
 #include "core/options.hpp"
 #include "kernels/track/settings.hpp"
+#include "kernels/track/tally_list.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/scan/fsl_grid.hpp"
@@ -24,6 +25,26 @@ enum class space_match {
   voxel_size,  ///< at the same millimetres of FSL, which do not know the headers' matrices
 };
 
+/// Flags that ask for tallies.
+template <class Tally>
+struct tally_flag {
+  bool is_given = false;
+};
+template <class List>
+struct tally_flags;
+template <class... Tally>
+struct tally_flags<track::tally_types<Tally...>> : tally_flag<Tally>... {
+  template <class Wanted>
+  bool has() const {
+    return tally_flag<Wanted>::is_given;
+  }
+  template <class Wanted>
+  void set(bool is_given) {
+    tally_flag<Wanted>::is_given = is_given;
+  }
+};
+using tally_choice = tally_flags<track::tally_list>;
+
 /// `voxherd track`.
 struct track_request {
   std::string samples, mask;  ///< files; "" for none
@@ -35,7 +56,6 @@ struct track_request {
   mesh_space meshes = mesh_space::caret;
   std::vector<std::string> surface_values;       ///< files, one per surface of the seeds, or of seeds and masks
   std::map<std::string, std::string> values_of;  ///< these by the surface's file; set by with_mask_files()
-  bool seeds_are_voxels = false;                 ///< seed_image is a text file: x y z of a voxel per line
   std::string region_names;                      ///< file; "" for none
   std::string tracts, tract_list;                ///< a folder of protocols, a file; "" for none
   std::uint32_t tract_samples = 1000;
@@ -60,23 +80,46 @@ struct track_request {
   bool ordered = false, each_half = false;
   float min_half_length_mm = 0;
 
-  bool lengths = false, local_directions = false;
+  tally_choice tallies;
   std::vector<std::string> targets;
   std::string paths;  ///< file; "" for none
   std::uint64_t max_paths = 10000;
   std::string matrix1, matrix2, target2, matrix3, target3, target3_columns;  ///< files; "" for none
   std::string matrix4, target4, matrix4_rows;
   bool closest_vertex = false;
-  std::string target_paths;        ///< file for a density of the streamlines to each target; "" for none
-  bool densities_by_seed = false;  ///< the columns of matrix2 are all voxels that streamlines can reach
   double matrix_min_length_mm = 0;
   mask_rules masks = mask_rules::own;
   run_request run;
 };
 
-const option_table<track_request>& track_options();
+/// The options whose masks are images or surfaces, or lists of them, in the grid of the seeds.
+struct mask_option {
+  const char* name;
+  std::vector<std::string> track_request::*masks;
+};
+inline constexpr mask_option mask_options[] = {
+    {"seed-image", &track_request::seed_image},
+    {"connectome", &track_request::connectome},
+    {"exclude", &track_request::excludes},
+    {"stop", &track_request::stop},
+    {"walk-through-stop", &track_request::walk_through_stop},
+    {"include", &track_request::includes},
+    {"targets", &track_request::targets},
+};
 
-exit_status run_track(session& s, const track_request& request);
+/// The options for rows and columns of matrices: an image on its own grid, or a surface or a list of both.
+struct column_option {
+  const char* name;
+  std::string track_request::*mask;
+};
+inline constexpr column_option column_options[] = {
+    {"target2", &track_request::target2},
+    {"target3", &track_request::target3},
+    {"target3-columns", &track_request::target3_columns},
+    {"matrix4-rows", &track_request::matrix4_rows},
+};
+
+const option_table<track_request>& track_options();
 
 /// The request with the images that its lists of masks name. Throws failure.
 track_request with_mask_files(const track_request& request);

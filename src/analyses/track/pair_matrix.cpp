@@ -11,6 +11,7 @@
 #include "core/step_outputs.hpp"
 #include "kernels/portable/output_arrays.hpp"
 #include "mpi/result/result_reader.hpp"
+#include "src/analyses/track/draw_tracker.hpp"
 #include "src/analyses/track/matrix_steps.hpp"
 #include "src/io/input_file.hpp"
 
@@ -22,7 +23,7 @@ namespace {
 class pair_items : public analysis {
  public:
   pair_items(const pair_matrix& matrix, const track_inputs& in, const device& d)
-      : matrix_(matrix), in_(in), device_(d), voxels_(in.plan.groups(), no_voxel) {}
+      : matrix_(matrix), in_(in), device_(d), voxels_(in.groups(), no_voxel) {}
 
   const image_grid& grid() const override { return in_.space.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
@@ -43,25 +44,24 @@ class pair_items : public analysis {
 class list_source {
  public:
   list_source(const pair_matrix& matrix, const track_inputs& in, const device& d)
-      : matrix_(matrix), in_(in), device_(d) {}
+      : matrix_(matrix),
+        in_(in),
+        tracker_(in, d, [&](track::track_input& view) { adapt_to_pairs(matrix, in, view); }) {}
 
   kept_pairs::pointer find(std::uint64_t group) {
     if (auto kept = matrix_.kept->find(group)) return kept;
-    if (!tracker_) tracker_ = track::make_tracker(device_, make_pair_view(matrix_, in_));
+    const track_draw& draw = in_.draw_with_group(group);
     pair_list pairs;
-    tracker_->track_pairs(group, pairs);
+    tracker_.begin(draw).track_pairs(group - draw.first_group, pairs);
     return matrix_.kept->keep(group, std::move(pairs));
   }
   const kept_pairs& kept() const { return *matrix_.kept; }
-  void release_memory() {
-    if (tracker_) tracker_->release_memory();
-  }
+  void release_memory() { tracker_.release_memory(); }
 
  private:
   const pair_matrix& matrix_;
   const track_inputs& in_;
-  device device_;
-  std::unique_ptr<track::tracker> tracker_;  ///< made when the first list has to be drawn
+  draw_tracker tracker_;
 };
 
 /// How many pairs each group has.
@@ -323,10 +323,9 @@ void add_up(const session& s, const pair_matrix& matrix, int threads, pair_sums&
 
 }  // namespace
 
-track::track_input make_pair_view(const pair_matrix& matrix, const track_inputs& in) {
-  track::track_input view = make_matrix_view(matrix.rows, in);
+void adapt_to_pairs(const pair_matrix& matrix, const track_inputs& in, track::track_input& view) {
+  adapt_to_matrix(matrix.rows, in, view);
   if (matrix.has_own_columns()) view.pair_columns = matrix.columns.view(in);
-  return view;
 }
 
 pair_matrix make_pair_matrix(const session& s, const track_request& request, track_inputs& in) {
@@ -353,32 +352,6 @@ pair_matrix make_fibre_pairs(const session& s, const track_request& request, tra
   number_columns(m.columns, in);
   number_columns(m.rows, in);
   m.kept = std::make_shared<kept_pairs>(kept_list_bytes(s));
-  return m;
-}
-
-pair_matrix make_target_matrix(const session& s, const std::string& file, const track_inputs& in) {
-  pair_matrix m;
-  m.kept = std::make_shared<kept_pairs>(kept_list_bytes(s));
-  m.option = "--otargetpaths", m.step = "target-pair", m.result = "target_paths";
-  m.rows = {3, file, in.space.grid, {}, std::vector<std::int32_t>(in.voxels.size(), -1), 0, true};
-  for (const track::surface_use& use : in.surfaces.input().uses)
-    if (use.first_target != use.end_target)
-      throw failure(exit_status::usage, fmt::format("--otargetpaths: the target {} is a surface, expected images only",
-                                                    in.target_names[in.surfaces.input().targets[use.first_target]]));
-  m.rows.voxels.assign(in.target_names.size(), 0);
-  for (std::size_t place = 0; place < in.place_voxels.size(); ++place) {
-    const std::uint32_t first = in.target_begin[place], count = in.target_begin[place + 1] - first;
-    if (count > 1)
-      throw failure(exit_status::bad_data,
-                    fmt::format("--otargetpaths: the targets {} and {} overlap; run the command for each",
-                                in.target_names[in.targets[first]], in.target_names[in.targets[first + 1]]));
-    if (count == 0) continue;
-    const std::uint64_t voxel = in.place_voxels[place];
-    m.rows.column[voxel] = static_cast<std::int32_t>(in.targets[first]);
-    m.rows.voxels[in.targets[first]] = voxel;  // one of them
-  }
-  m.columns = make_density_matrix(3, file, in);
-  number_columns(m.columns, in);
   return m;
 }
 

@@ -31,12 +31,8 @@ pair_matrix make_pair_matrix(const session& s, const track_request& request, tra
 /// --target4 (columns), by the fibre followed there. Collective. Throws failure.
 pair_matrix make_fibre_pairs(const session& s, const track_request& request, track_inputs& in);
 
-/// A density for each of --targets: rows are the targets, columns all voxels that streamlines can reach. Throws
-/// failure: targets overlap.
-pair_matrix make_target_matrix(const session& s, const std::string& file, const track_inputs& in);
-
-/// What a tracker of the pairs reads; densities and targets are left out.
-track::track_input make_pair_view(const pair_matrix& matrix, const track_inputs& in);
+/// Changes what a tracker reads: it counts the pairs, and no targets.
+void adapt_to_pairs(const pair_matrix& matrix, const track_inputs& in, track::track_input& view);
 
 /// Adds the steps: pairs of each group of streamlines, sorted and added up; the sums of all groups; the file.
 void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inputs& in, const device& d,

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 
-#include "core/escape.hpp"
 #include "core/failure.hpp"
 #include "core/text.hpp"
+#include "src/analyses/track/mask_files.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/number_table.hpp"
@@ -196,33 +195,9 @@ void read_targets(const track_request& request, track_inputs& in) {
     const std::string name = mask_name(path);
     if (std::find(in.target_names.begin(), in.target_names.end(), name) != in.target_names.end())
       throw failure(exit_status::usage,
-                    fmt::format("--targets: two files are called {}, by which their maps are named", printable(name)));
+                    fmt::format("--targets: two files are called {}, by which their maps are named", name));
     in.target_names.push_back(name);
   }
-}
-
-std::string mask_name(const std::string& path) {
-  return one_line(is_surface_mask(path) ? valid_utf8(std::filesystem::path(path).filename().string())
-                                        : image_name(path));
-}
-
-label_image read_voxel_list(const std::string& path, const fsl_grid& grid) {
-  const number_table t = read_number_table(path);
-  const bool by_line = t.columns == 3;
-  if (!by_line && t.rows != 3)
-    refuse_data(fmt::format("{}: has {} numbers per line, expected the voxels of seeds: x y z", t.name, t.columns));
-  label_image mask{path, std::vector<std::int32_t>(grid.voxel_count()), {1}, {}};
-  for (std::size_t i = 0; i < (by_line ? t.rows : t.columns); ++i) {
-    vector3 voxel{};
-    for (std::size_t d = 0; d < 3; ++d) {
-      voxel[d] = by_line ? t.at(i, d) : t.at(d, i);
-      if (!(voxel[d] >= 0 && voxel[d] < static_cast<double>(grid.size[d])) || voxel[d] != std::floor(voxel[d]))
-        refuse_data(fmt::format("{}: seed {} has {} along axis {}, expected a whole number from 0 to {}", t.name, i + 1,
-                                voxel[d], d + 1, grid.size[d] - 1));
-    }
-    mask.label[grid.turned(*find_voxel(grid, voxel))] = 1;
-  }
-  return mask;
 }
 
 }  // namespace voxherd

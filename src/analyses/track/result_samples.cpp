@@ -69,22 +69,21 @@ std::vector<row_range> cut(std::span<const row_range> ranges, std::uint64_t max_
 
 result_samples::result_samples(const std::string& path) : result_(path) {
   if (!result_.complete())
-    refuse_data(fmt::format("{}: is an incomplete result; complete it with --resume first", printable(path)));
+    refuse_data(fmt::format("{}: is an incomplete result; complete it with --resume first", path));
   while (result_.has(fmt::format("th{}", fibres_ + 1))) ++fibres_;
   if (fibres_ == 0)
-    refuse_data(
-        fmt::format("{}: is a result of {}, expected one of ballstick", printable(path), result_.analysis_name()));
+    refuse_data(fmt::format("{}: is a result of {}, expected one of ballstick", path, result_.analysis_name()));
   const auto& shape = result_.output("th1").shape;
   constexpr std::uint64_t max_samples = 1 << 24;
   if (shape.size() > 1 || (!shape.empty() && shape[0] > max_samples))
     refuse_data(
         fmt::format("{}: th1 does not have up to {} samples per voxel; is it a complete copy of a voxherd result?",
-                    printable(path), max_samples));
+                    path, max_samples));
   samples_ = shape.empty() ? 1 : static_cast<std::int32_t>(shape[0]);
   for (const std::string& name : columns(fibres_))
     if (result_.output(name).shape != shape || result_.output(name).layout != output_layout::items)
-      refuse_data(fmt::format("{}: {} and th1 have different shapes; is it a complete copy of a voxherd result?",
-                              printable(path), name));
+      refuse_data(
+          fmt::format("{}: {} and th1 have different shapes; is it a complete copy of a voxherd result?", path, name));
   (void)result_.image_voxels();
   offsets_ = column_offsets();
 }
@@ -98,7 +97,7 @@ std::vector<std::string> result_samples::columns(std::int32_t fibres) const {
 
 std::vector<std::string> result_samples::names(std::int32_t fibres) const {
   std::vector<std::string> all;
-  for (const std::string& column : columns(fibres)) all.push_back(printable(result_.path()) + ": " + column);
+  for (const std::string& column : columns(fibres)) all.push_back(result_.path() + ": " + column);
   return all;
 }
 

@@ -7,7 +7,7 @@
 
 #include "kernels/track/field.hpp"
 #include "mpi/result/result_reader.hpp"
-#include "src/analyses/track/samples.hpp"
+#include "src/analyses/track/sample_check.hpp"
 
 namespace voxherd {
 
@@ -26,7 +26,7 @@ class result_samples {
   std::int32_t fibres() const { return fibres_; }
   std::int32_t samples() const { return samples_; }
   const std::vector<std::uint64_t>& voxels() const { return result_.item_voxels(); }
-  /// Of th, ph, f of the first fibres, for messages.
+  /// Names of the columns th, ph, f of the first fibres, for messages.
   std::vector<std::string> names(std::int32_t fibres) const;
 
   /// Whether threads can read rows without HDF5, which reads on one thread only.

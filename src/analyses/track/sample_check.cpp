@@ -1,7 +1,10 @@
+#include "src/analyses/track/sample_check.hpp"
+
 #include <fmt/core.h>
 
+#include <array>
+
 #include "core/failure.hpp"
-#include "src/analyses/track/samples.hpp"
 
 namespace voxherd {
 

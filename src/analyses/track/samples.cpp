@@ -16,6 +16,7 @@
 #include "mpi/run/study_question.hpp"
 #include "src/analyses/common/openmp_team.hpp"
 #include "src/analyses/track/result_samples.hpp"
+#include "src/analyses/track/sample_check.hpp"
 #include "src/export/exported_samples.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
@@ -47,7 +48,7 @@ class sample_source {
 
  private:
   virtual void read(packed_fibre* packed, int threads, sample_check& check) = 0;
-  /// Of th, ph, f of each fibre, for messages.
+  /// Names of th, ph, f of each fibre, for messages.
   virtual std::vector<std::string> names() const = 0;
 };
 
@@ -118,7 +119,7 @@ class folder_source final : public sample_source {
       throw failure(exit_status::missing_input,
                     fmt::format("{}: has no {}_th1samples.nii.gz, expected a folder of bedpostX or a result of "
                                 "ballstick (.h5)",
-                                printable(path), std::filesystem::path(prefix).filename().string()));
+                                path, std::filesystem::path(prefix).filename().string()));
     const std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
     const std::string mask = given_mask.empty() ? required((folder / "nodif_brain_mask").string()) : given_mask;
     open_result(folder.string(), paths, mask);
@@ -167,7 +168,7 @@ class folder_source final : public sample_source {
   std::vector<std::string> names() const override {
     if (exported_) return exported_->names(fibres);
     std::vector<std::string> all;
-    for (const nifti_header& header : headers_) all.push_back(printable(header.path));
+    for (const nifti_header& header : headers_) all.push_back(header.path);
     return all;
   }
 
@@ -193,9 +194,9 @@ class folder_source final : public sample_source {
       found.problem = try_result(found.result);
     }
     if (exported_) {
-      spdlog::info("samples: {}, from which {} and the others were exported", printable(found.result), names.front());
+      spdlog::info("samples: {}, from which {} and the others were exported", found.result, names.front());
     } else if (!found.problem.empty()) {
-      spdlog::info("samples: {} and the others are inflated: {}", printable(paths.front()), found.problem);
+      spdlog::info("samples: {} and the others are inflated: {}", paths.front(), found.problem);
     }
   }
 
@@ -205,7 +206,7 @@ class folder_source final : public sample_source {
       result_samples result(path);
       const std::vector<std::uint64_t>& stored = result.voxels();
       if (!result.has_plain_rows() || result.fibres() < fibres || !std::is_sorted(stored.begin(), stored.end()))
-        return printable(path) + " is arranged differently";
+        return path + " is arranged differently";
       exported_.emplace(std::move(result));
       return "";
     } catch (const failure& f) {
@@ -223,23 +224,22 @@ class folder_source final : public sample_source {
     const std::string path = find_samples_image(name);
     if (!path.empty()) return path;
     throw failure(exit_status::missing_input,
-                  fmt::format("{}.nii.gz: no such file, expected in a folder of bedpostX", printable(name)));
+                  fmt::format("{}.nii.gz: no such file, expected in a folder of bedpostX", name));
   }
 
   void add(const std::string& path) {
     headers_.push_back(read_nifti_header(path));
     const nifti_header &first = headers_.front(), &own = headers_.back();
     if (own.grid.size != first.grid.size || own.volumes != first.volumes)
-      refuse_data(fmt::format("{}: has {} x {} x {} voxels and {} volumes, expected {} x {} x {} and {} as in {}",
-                              printable(path), own.grid.size[0], own.grid.size[1], own.grid.size[2], own.volumes,
-                              first.grid.size[0], first.grid.size[1], first.grid.size[2], first.volumes,
-                              printable(first.path)));
+      refuse_data(fmt::format("{}: has {} x {} x {} voxels and {} volumes, expected {} x {} x {} and {} as in {}", path,
+                              own.grid.size[0], own.grid.size[1], own.grid.size[2], own.volumes, first.grid.size[0],
+                              first.grid.size[1], first.grid.size[2], first.volumes, first.path));
     const double apart = largest_displacement_mm(first.grid.size, own.grid.voxel_to_world, first.grid.voxel_to_world);
     if (apart > 0.01 * *std::min_element(first.grid.voxel_size_mm.begin(), first.grid.voxel_size_mm.end()))
       refuse_data(
           fmt::format("{}: its matrix places voxels up to {:.3g} mm away from those of {}, expected the same "
                       "matrix in all samples",
-                      printable(path), apart, printable(first.path)));
+                      path, apart, first.path));
   }
 
   std::vector<nifti_header> headers_;       ///< th, ph, f of each fibre

@@ -30,25 +30,9 @@ struct posterior_samples {
   }
 };
 
-/// Counts the values that cannot be samples of fibres, while they are packed.
-class sample_check {
- public:
-  /// `fibre`: its number, from 0.
-  void add(std::size_t fibre, const track::packed_values& seen);
-  void add_overfull(std::uint64_t samples) { overfull_ += samples; }
-  void add(const sample_check& other);
-  /// `names`: of polar angle, azimuth and fraction of each fibre, for the message. Throws failure (bad_data).
-  void refuse_bad(const std::vector<std::string>& names) const;
-
- private:
-  std::vector<track::packed_values> fibres_;
-  std::uint64_t overfull_ = 0;  ///< samples whose fractions add up to more than 1
-};
-
 /// From a result of ballstick, or from a folder of bedpostX (merged_th1samples, ..., nodif_brain_mask), which may be
 /// given as FOLDER/merged. `mask`: replaces the folder's, or ""; `rules`: for both. `threads`: 0 for all cores
-/// of the node. Collective. Throws failure (missing_input, bad_data),
-/// the same on every rank.
+/// of the node. Collective. Throws failure (missing_input, bad_data), the same on every rank.
 posterior_samples read_posterior_samples(const session& s, const std::string& path, const std::string& mask,
                                          mask_rules rules, int threads);
 

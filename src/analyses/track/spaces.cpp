@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/failure.hpp"
-#include "src/analyses/track/surface_masks.hpp"
+#include "src/analyses/track/mask_files.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
@@ -53,9 +53,7 @@ nlohmann::json fingerprint_files(const std::vector<std::string>& names) {
   return files.size() == 1 ? fingerprint(files.front()) : fingerprint(files);
 }
 
-std::string words_of(const std::vector<std::string>& names) {
-  return printable(fmt::format("{}", fmt::join(names, " ")));
-}
+std::string words_of(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, " ")); }
 
 /// Refuses a warp that has displacements almost nowhere. `used`: by voxel of `grid`; empty for all.
 void check_cover(const char* option, const std::vector<std::string>& names, const voxel_warp& warp,

@@ -1,14 +1,12 @@
 #include "src/analyses/track/streamlines.hpp"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
 
-#include "core/text.hpp"
 #include "kernels/track/path_recorder.hpp"
 #include "src/analyses/track/matrix_steps.hpp"
 
@@ -103,63 +101,43 @@ void keep_inside_image(const std::array<std::uint64_t, 3>& size, track::streamli
   path.start -= first;
 }
 
+/// The seed of a streamline.
+std::uint64_t find_seed(std::uint64_t streamline, const track_inputs& in) {
+  const track_draw& draw = in.draw_with_streamline(streamline);
+  return draw.first_seed + (streamline - draw.first_streamline) / draw.plan.per_seed;
+}
+
 /// Calls use(item of the batch, path) for each of its streamlines, with the threads of the device.
 template <class Use>
 void record_batch(const track_inputs& in, const kept_streamlines& kept, const batch& items, int threads,
                   const Use& use) {
+  draw_masks masks(in);
+  const auto* const numbers = &kept.numbers[items.first_item];
+  for (std::uint64_t first = 0; first < items.item_count;) {
+    const track_draw& draw = in.draw_with_streamline(numbers[first]);
+    const auto* const last =
+        std::lower_bound(numbers + first, numbers + items.item_count, draw.first_streamline + draw.plan.streamlines());
+    const auto end = static_cast<std::uint64_t>(last - numbers);
+    const track::track_input view = masks.view(draw);
 #pragma omp parallel num_threads(threads)
-  {
-    track::path_recorder recorder(in.view());
-    track::streamline_path path;
+    {
+      track::path_recorder recorder(view);
+      track::streamline_path path;
 #pragma omp for schedule(dynamic, 16)
-    for (std::uint64_t i = 0; i < items.item_count; ++i) {
-      recorder.record(kept.numbers[items.first_item + i], path);
-      keep_inside_image(in.space.grid.size, path);
-      use(i, path);
-    }
-  }
-}
-
-/// Streamlines that are drawn again for a message: at most a second or two of work.
-std::uint64_t count_drawn_again(const track::track_input& view) {
-  constexpr std::uint64_t most = 65536, points = std::uint64_t{1} << 26;
-  const std::uint64_t affordable = points / (2 * static_cast<std::uint64_t>(view.how.max_points));
-  return std::min(view.plan.streamlines(), std::clamp<std::uint64_t>(affordable, 1, most));
-}
-
-/// Of some streamlines, those that meet each mask.
-struct met_counts {
-  std::vector<std::uint64_t> include;
-  std::uint64_t all_includes = 0, exclude = 0, other_region = 0;
-};
-
-met_counts count_met_masks(const track::track_input& view, std::uint64_t drawn, int threads) {
-  met_counts sum;
-  sum.include.resize(view.how.includes);
-  const std::uint32_t every = (1u << view.how.includes) - 1;
-#pragma omp parallel num_threads(threads)
-  {
-    track::path_recorder recorder(view);
-#pragma omp for schedule(dynamic, 64)
-    for (std::uint64_t i = 0; i < drawn; ++i) {
-      using wide = unsigned __int128;
-      const auto number = static_cast<std::uint64_t>(wide{i} * view.plan.streamlines() / drawn);
-      const track::met_masks met = recorder.find_masks(number);
-#pragma omp critical(voxherd_track_met)
-      {
-        for (std::size_t m = 0; m < sum.include.size(); ++m) sum.include[m] += met.includes >> m & 1u;
-        sum.all_includes += met.includes == every ? 1 : 0;
-        sum.exclude += met.exclude ? 1 : 0;
-        sum.other_region += met.other_region ? 1 : 0;
+      for (std::uint64_t i = first; i < end; ++i) {
+        recorder.record(numbers[i] - draw.first_streamline, path);
+        keep_inside_image(in.space.grid.size, path);
+        use(i, path);
       }
     }
+    first = end;
   }
-  return sum;
 }
 
 struct streamline_outputs {
   using inputs = track_inputs;
   static bool has_labels(const inputs& in) { return !in.labels.empty(); }
+  static bool has_tracts(const inputs& in) { return in.has_tracts(); }
 
   static constexpr step_output<inputs> table[] = {
       {"position", element_type::float32, 3, "mm", "position in the world, RAS+", {.layout = output_layout::points}},
@@ -187,6 +165,12 @@ struct streamline_outputs {
        "1",
        "label of the last other region on the second half; 0: none",
        {.when = has_labels}},
+      {"tract",
+       element_type::uint32,
+       1,
+       "1",
+       "number of its tract, from 0, in the order of the maps",
+       {.when = has_tracts}},
   };
 };
 
@@ -233,15 +217,16 @@ class point_runner final : public batch_runner {
  private:
   void write_values(std::uint64_t number, const track::streamline_path& path, std::uint64_t i,
                     const output_arrays<streamline_outputs>& out) const {
-    const std::uint64_t seed = number / in_.plan.per_seed;
+    const std::uint64_t seed = find_seed(number, in_);
     const auto mm = [&](std::int32_t steps) { return static_cast<float>(steps * in_.step_mm); };
     out.put<"seed">(i, seed);
     out.put<"start">(i, path.start);
     out.put<"length">(i, mm(path.steps[0] + path.steps[1]));
     out.put<"first_half">(i, mm(path.steps[0]));
     out.put<"second_half">(i, mm(path.steps[1]));
+    if (in_.has_tracts()) out.put<"tract">(i, in_.draw_with_streamline(number).tract);
     if (in_.labels.empty()) return;
-    out.put<"region">(i, label_of(in_.seeds[seed].region));
+    out.put<"region">(i, label_of(in_.seed(seed).region));
     out.put<"first_region">(i, label_of(path.regions[0]));
     out.put<"second_region">(i, label_of(path.regions[1]));
   }
@@ -270,7 +255,7 @@ class kept_items : public analysis {
  public:
   kept_items(const track_inputs& in, const kept_streamlines& kept, const device& d)
       : in_(in), kept_(kept), threads_(d.threads) {
-    for (const std::uint64_t number : kept.numbers) voxels_.push_back(in.seed_voxel(number / in.plan.per_seed));
+    for (const std::uint64_t number : kept.numbers) voxels_.push_back(in.seed_voxel(find_seed(number, in)));
   }
   const image_grid& grid() const override { return in_.space.grid.in_file(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return voxels_; }
@@ -319,32 +304,19 @@ class kept_points final : public kept_items {
 
 }  // namespace
 
-std::string describe_met_masks(const track::track_input& view, const std::vector<std::string>& include_names,
-                               int threads) {
-  const std::uint64_t drawn = count_drawn_again(view);
-  const met_counts met = count_met_masks(view, drawn, threads);
-  std::vector<std::string> parts;
-  for (std::size_t m = 0; m < include_names.size(); ++m)
-    parts.push_back(fmt::format("{} {}by {}", include_names[m], m == 0 ? "was reached " : "", met.include[m]));
-  if (include_names.size() > 1) parts.push_back(fmt::format("all of them by {}", met.all_includes));
-  if (view.how.connectome) parts.push_back(fmt::format("another region was reached by {}", met.other_region));
-  if (view.how.exclude) parts.push_back(fmt::format("an exclusion mask was touched by {}", met.exclude));
-  if (parts.empty()) return "; is the smallest length of a half too large?";
-  return fmt::format(": {} of {}", fmt::join(parts, ", "), counted(drawn, "streamline"));
-}
-
 std::vector<std::uint64_t> choose_streamlines(const session& s, const std::vector<group_bits>& own,
                                               const track_inputs& in) {
-  const std::vector<std::uint64_t> before = count_accepted(s, own, in.plan.groups());
+  const std::vector<std::uint64_t> before = count_accepted(s, own, in.groups());
   const std::uint64_t accepted = before.back();
   std::vector<std::uint64_t> numbers;
   for (const auto& [group, words] : own) {
     if (before[group] == before[group + 1]) continue;
     even_choice choice(accepted, std::min(accepted, in.max_kept), before[group]);
+    const track_draw& draw = in.draw_with_group(group);
+    const std::uint64_t first = draw.first_streamline + (group - draw.first_group) * draw.plan.per_group;
     for (std::size_t i = 0; i < words.size(); ++i)
       for (std::uint32_t left = words[i]; left != 0; left &= left - 1)
-        if (choice.take())
-          numbers.push_back(group * in.plan.per_group + 32 * i + static_cast<std::uint64_t>(std::countr_zero(left)));
+        if (choice.take()) numbers.push_back(first + 32 * i + static_cast<std::uint64_t>(std::countr_zero(left)));
   }
   numbers = s.all_gather(numbers);
   std::sort(numbers.begin(), numbers.end());

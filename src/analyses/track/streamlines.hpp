@@ -5,13 +5,10 @@
 #include <vector>
 
 #include "mpi/run/steps.hpp"
+#include "src/analyses/track/inputs.hpp"
 #include "src/analyses/track/sums.hpp"
 
 namespace voxherd {
-
-/// Why no streamline counts: how many of some of them, drawn again in host memory, meet each mask.
-std::string describe_met_masks(const track::track_input& view, const std::vector<std::string>& include_names,
-                               int threads);
 
 /// Accepted streamlines whose points are written.
 struct kept_streamlines {

@@ -1,48 +1,69 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "kernels/portable/output_arrays.hpp"
+#include "kernels/track/tally_list.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/run/known_result.hpp"
-#include "src/analyses/track/groups.hpp"
+#include "src/analyses/track/inputs.hpp"
 
 namespace voxherd {
 
-/// Sums over all groups of streamlines; on rank 0.
-struct track_sums {
-  std::vector<std::uint64_t> density, length;             ///< one per place; length: in steps
-  std::vector<std::uint64_t> accepted;                    ///< one per seed
-  std::vector<std::uint64_t> hits, hit_length;            ///< (region, region)
-  std::vector<std::uint64_t> target_hits, target_length;  ///< (seed, target)
-  std::vector<std::uint64_t> directions;                  ///< several per place, as track::counters has them
-  std::uint64_t walked = 0;
+/// The arrays that a run counts: their numbers in track::all_counts.
+std::vector<std::size_t> list_counted_arrays(const track_inputs& in);
 
-  std::uint64_t all_accepted() const;
-};
-
-/// Number of a group, and its bits as track::counters has them.
+/// Number of a group, and its bits as track::accepted_bits has them.
 using group_bits = std::pair<std::uint64_t, std::vector<std::uint32_t>>;
 
-/// Adds up the groups whose batches this rank receives, in any order.
-class group_collector {
+/// Sums of all arrays over groups of streamlines.
+class track_sums {
  public:
-  explicit group_collector(const track_inputs& in);
-  /// A batch of streamline_groups.
-  void add(const batch& groups, std::span<const std::span<const std::byte>> outputs);
-  /// Adds up the sums of all ranks. Collective; once.
-  track_sums gather(const session& s);
+  explicit track_sums(const track_inputs& in);
+
+  /// Adds one row of array number `array`: that of group number `group`.
+  void add(std::size_t array, std::uint64_t group, std::span<const std::byte> row);
+  /// Adds up the sums of all ranks; only rank 0 has them then. Collective; once.
+  void gather(const session& s);
+
+  /// An array by place has one list for each tract. Arrays by seed have all seeds; those by column first have pairs of
+  /// regions, then seeds and targets.
+  template <output_name Name>
+  const std::vector<std::uint64_t>& values(std::size_t tract = 0) const {
+    return sums_[track::counters::place<Name>()][tract];
+  }
+  template <output_name Name>
+  std::uint64_t of_regions(std::size_t from, std::size_t to) const {
+    return values<Name>()[from * in_->labels.size() + to];
+  }
+  template <output_name Name>
+  std::uint64_t of_target(std::uint64_t seed, std::size_t target) const {
+    return values<Name>()[in_->labels.size() * in_->labels.size() + seed * in_->target_names.size() + target];
+  }
+  /// Accepted streamlines, of a tract or of all.
+  std::uint64_t accepted(std::size_t tract) const;
+  std::uint64_t accepted() const;
   /// The bits of this rank's groups, in any order.
-  const std::vector<group_bits>& accepted_bits() const { return accepted_bits_; }
+  const std::vector<group_bits>& accepted_bits() const { return bits_; }
 
  private:
-  const track_inputs& in_;
-  output_choice<group_outputs> chosen_;
-  track_sums own_;
-  std::vector<group_bits> accepted_bits_;
+  template <class T>
+  void add_numbers(std::size_t array, std::uint64_t group, std::span<const T> row);
+  std::size_t size(const track::count_array& array) const;
+
+  const track_inputs* in_;
+  std::vector<std::size_t> arrays_;
+  std::array<std::vector<std::vector<std::uint64_t>>, track::counters::array_count> sums_;
+  std::vector<group_bits> bits_;
 };
 
+/// Memory that sums take on each rank, in bytes.
+double sum_bytes(const track_inputs& in);
+
+/// On rank 0.
 void log_sums(const track_sums& sums, const track_inputs& in, const device& d);
 
 /// The result: maps over `voxels`, those of all places in the order of the result, and constants. The maps are computed
@@ -51,34 +72,6 @@ std::vector<known_output> make_track_maps(const track_sums& sums, const track_in
                                           const std::vector<std::uint64_t>& voxels);
 std::vector<constant> make_track_constants(const track_sums& sums, const track_inputs& in);
 known_size track_size(const track_inputs& in);
-
-/// Sums over all groups of each tract; on rank 0.
-struct tract_sums {
-  std::vector<std::vector<std::uint64_t>> density, length;  ///< one per tract and place; length: in steps
-  std::vector<std::uint64_t> accepted, started;
-  std::uint64_t walked = 0;
-};
-
-/// The same for tract_groups.
-class tract_collector {
- public:
-  explicit tract_collector(const tract_inputs& in);
-  void add(const batch& groups, std::span<const std::span<const std::byte>> outputs);
-  tract_sums gather(const session& s);
-
- private:
-  const tract_inputs& in_;
-  output_choice<tract_group_outputs> chosen_;
-  tract_sums own_;
-};
-
-void log_sums(const tract_sums& sums, const tract_inputs& in, const device& d);
-std::vector<known_output> make_tract_maps(const tract_sums& sums, const tract_inputs& in,
-                                          const std::vector<std::uint64_t>& voxels);
-std::vector<constant> make_tract_constants(const tract_sums& sums, const tract_inputs& in);
-known_size tracts_size(const tract_inputs& in);
-/// Memory of all sums on each rank.
-double tract_sum_bytes(const tract_inputs& in);
 
 /// Outputs with default options, for the help text.
 std::vector<output_spec> track_outputs();

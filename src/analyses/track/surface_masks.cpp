@@ -10,7 +10,6 @@
 #include "core/failure.hpp"
 #include "core/main_memory.hpp"
 #include "core/text.hpp"
-#include "src/analyses/track/spaces.hpp"
 #include "src/io/input_file.hpp"
 #include "src/scan/image_checks.hpp"
 
@@ -26,15 +25,6 @@ std::array<float, 3> to_float(const vector3& v) {
   return {static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2])};
 }
 
-const std::string& first_image(const std::vector<std::string>& masks) {
-  const auto found = std::find_if_not(masks.begin(), masks.end(), is_surface_mask);
-  if (found == masks.end())
-    throw failure(exit_status::usage,
-                  fmt::format("--xfm: the seeds are surfaces ({}); give --seedref, the image in whose space they are",
-                              printable(masks.front())));
-  return *found;
-}
-
 std::size_t surface_masks::add(const std::string& path, mesh_space meshes, const fsl_grid& grid) {
   const auto known = std::find_if(files_.begin(), files_.end(), [&](const file& f) { return f.path == path; });
   if (known != files_.end()) return static_cast<std::size_t>(known - files_.begin());
@@ -44,11 +34,11 @@ std::size_t surface_masks::add(const std::string& path, mesh_space meshes, const
   if (values != values_of_.end() && replace_values(values->second, mesh).is_label) label_file = values->second;
   constexpr std::size_t max_vertices = 0x3fffffff;
   if (vertices() + mesh.vertices() > max_vertices)
-    refuse_data(fmt::format("{}: all surfaces have more than {} vertices", printable(path), max_vertices));
+    refuse_data(fmt::format("{}: all surfaces have more than {} vertices", path, max_vertices));
   constexpr double vertex_bytes = 64, triangle_bytes = 32;  // here, in seeds, places and lists of triangles
   require_memory(
       vertex_bytes * static_cast<double>(mesh.vertices()) + triangle_bytes * static_cast<double>(mesh.triangles.size()),
-      fmt::format("{}: {} vertices and {} triangles", printable(path), mesh.vertices(), mesh.triangles.size()));
+      fmt::format("{}: {} vertices and {} triangles", path, mesh.vertices(), mesh.triangles.size()));
   const auto first = static_cast<std::uint32_t>(vertices());
   positions_.insert(positions_.end(), mesh.positions.begin(), mesh.positions.end());
   const std::vector<std::uint8_t> active = find_active(mesh);
@@ -131,7 +121,7 @@ nlohmann::json describe_list(const std::vector<std::string>& paths, const std::v
   nlohmann::json list = nlohmann::json::array();
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const bool is_surface = is_surface_mask(paths[i]);
-    nlohmann::json entry = {{"file", printable(std::filesystem::path(paths[i]).filename().string())},
+    nlohmann::json entry = {{"file", one_line(std::filesystem::path(paths[i]).filename().string())},
                             {"kind", is_surface ? "surface" : "volume"},
                             {is_surface ? "vertices" : "voxels", sizes[i]}};
     if (is_surface) entry["structure"] = surfaces.files()[surfaces.find(paths[i])].structure;

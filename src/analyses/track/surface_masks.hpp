@@ -10,10 +10,10 @@
 
 #include "kernels/track/surfaces.hpp"
 #include "mpi/comm/session.hpp"
-#include "src/analyses/track/options.hpp"
 #include "src/io/surfaces/surfaces.hpp"
 #include "src/scan/fsl_grid.hpp"
 #include "src/scan/grid_space.hpp"
+#include "src/scan/surface_space.hpp"
 
 namespace voxherd {
 
@@ -29,9 +29,6 @@ struct list_place {
 };
 
 std::array<float, 3> to_float(const vector3& v);
-
-/// The first image among seeds. Throws failure (usage) if there are only surfaces.
-const std::string& first_image(const std::vector<std::string>& masks);
 
 /// Surfaces among the masks and seeds, in voxels of the seeds' image; each file once. What they are masks of is in
 /// `uses`.

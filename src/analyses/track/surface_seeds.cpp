@@ -20,7 +20,7 @@ namespace mark = track::mark;
 /// before it in the list, which key the random numbers beyond those of the voxels. Returns whether any is in the
 /// samples.
 bool add_vertex_seeds(std::size_t surface, std::uint32_t file, std::uint32_t region, std::uint64_t before,
-                      track_inputs& in) {
+                      track_inputs& in, std::vector<track::seed>& seeds) {
   const surface_masks::file& mesh = in.surfaces.files()[surface];
   const fsl_grid& grid = in.space.grid;
   const grid_space space(grid);
@@ -30,7 +30,7 @@ bool add_vertex_seeds(std::size_t surface, std::uint32_t file, std::uint32_t reg
     if (!in.surfaces.is_active(vertex)) continue;
     const vector3 position = in.surfaces.position(vertex);
     const std::array<float, 3> p = to_float(position);
-    in.seeds.push_back({{p[0], p[1], p[2]}, static_cast<std::uint32_t>(grid.voxel_count() + before + i), region});
+    seeds.push_back({{p[0], p[1], p[2]}, static_cast<std::uint32_t>(grid.voxel_count() + before + i), region});
     in.seed_places.push_back({file, i, static_cast<std::uint32_t>(vertex), to_float(space.to_world(position))});
     const auto voxel = find_voxel(grid, position);
     any = any || (voxel && in.has_samples(*voxel));
@@ -41,11 +41,13 @@ bool add_vertex_seeds(std::size_t surface, std::uint32_t file, std::uint32_t reg
 /// Seeds of a list with surfaces, in its order. `owner`: number of the image, from 1, that already has the voxel.
 class listed_seeds {
  public:
-  listed_seeds(const std::vector<std::string>& paths, const track_request& request, track_inputs& in)
+  listed_seeds(const std::vector<std::string>& paths, const track_request& request, track_inputs& in,
+               std::vector<track::seed>& seeds)
       : paths_(paths),
         request_(request),
         network_(!request.connectome.empty()),
         in_(in),
+        seeds_(seeds),
         owner_(in.space.grid.voxel_count()),
         world_(in.space.grid) {}
 
@@ -56,25 +58,25 @@ class listed_seeds {
   }
 
   void finish() const {
-    if (!any_samples_ && !in_.seeds.empty())
+    if (!any_samples_ && !seeds_.empty())
       throw failure(exit_status::bad_data,
                     fmt::format("{}, ...: none of the {} seeds has samples; do they belong to this subject?",
-                                printable(paths_.front()), in_.seeds.size()));
+                                paths_.front(), seeds_.size()));
     in_.configuration["seed_surfaces"] = describe_list(paths_, sizes_, in_.surfaces);
   }
 
  private:
   void add_surface(std::size_t i, std::uint32_t region) {
     if (std::count(paths_.begin(), paths_.end(), paths_[i]) > 1)
-      throw failure(exit_status::usage, fmt::format("the seeds have the surface {} twice", printable(paths_[i])));
+      throw failure(exit_status::usage, fmt::format("the seeds have the surface {} twice", paths_[i]));
     const std::size_t surface = in_.surfaces.add(paths_[i], request_.meshes, in_.space.grid);
     in_.surfaces.use(surface).marks |= region << mark::region;
     if (const std::string& labels = in_.surfaces.files()[surface].label_file; network_ && !labels.empty())
       spdlog::warn(
           "--surface-values {}: its labels are one region; for a region each, write --matrix1 and export it with "
           "--parcels {}",
-          printable(labels), printable(labels));
-    any_samples_ |= add_vertex_seeds(surface, static_cast<std::uint32_t>(i), region, vertices_, in_);
+          labels, labels);
+    any_samples_ |= add_vertex_seeds(surface, static_cast<std::uint32_t>(i), region, vertices_, in_, seeds_);
     sizes_.push_back(in_.surfaces.files()[surface].vertices);
     vertices_ += sizes_.back();
   }
@@ -88,13 +90,13 @@ class listed_seeds {
       if (owner_[v] != 0 && network_)
         throw failure(exit_status::bad_data,
                       fmt::format("--connectome: {} and {} overlap; remove the overlap from one of them",
-                                  printable(paths_[owner_[v] - 1]), printable(paths_[i])));
+                                  paths_[owner_[v] - 1], paths_[i]));
       if (owner_[v] != 0) continue;
       owner_[v] = number + 1;
       in_.voxels[v].marks |= region << mark::region;
       if (!in_.has_samples(v)) continue;
       any_samples_ = true;
-      in_.seeds.push_back(seed_at(in_.space.grid, v, region));
+      seeds_.push_back(seed_at(in_.space.grid, v, region));
       in_.seed_places.push_back(here);
     }
     sizes_.push_back(place);
@@ -104,6 +106,7 @@ class listed_seeds {
   const track_request& request_;
   bool network_, any_samples_ = false;
   track_inputs& in_;
+  std::vector<track::seed>& seeds_;
   std::vector<std::uint32_t> owner_;
   grid_space world_;
   std::vector<std::uint64_t> sizes_;  ///< vertices or voxels of each file
@@ -120,12 +123,12 @@ track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t r
           region};
 }
 
-void read_listed_seeds(const track_request& request, track_inputs& in) {
+void read_listed_seeds(const track_request& request, track_inputs& in, std::vector<track::seed>& seeds) {
   const std::vector<std::string>& paths = request.connectome.empty() ? request.seed_image : request.connectome;
   if (!request.connectome.empty() && paths.size() < 2)
-    throw failure(exit_status::usage, fmt::format("--connectome {}: is one surface, expected at least two masks",
-                                                  printable(paths.front())));
-  listed_seeds list(paths, request, in);
+    throw failure(exit_status::usage,
+                  fmt::format("--connectome {}: is one surface, expected at least two masks", paths.front()));
+  listed_seeds list(paths, request, in, seeds);
   for (std::size_t i = 0; i < paths.size(); ++i) list.add(i);
   list.finish();
 }

@@ -8,6 +8,8 @@
 #include "src/analyses/track/matrix_steps.hpp"
 #include "src/analyses/track/pair_matrix.hpp"
 #include "src/analyses/track/streamlines.hpp"
+#include "src/analyses/track/track_run.hpp"
+#include "src/analyses/track/tracts.hpp"
 
 namespace voxherd {
 
@@ -24,86 +26,56 @@ std::vector<std::uint64_t> number_map_voxels(const track_inputs& in) {
   return voxels;
 }
 
-exit_status run_tracts(session& s, const track_request& request, run_settings how, const device& d) {
-  const tract_inputs in = read_tract_inputs(s, request);
-  how.configuration = in.field.configuration;
-  how.provenance["inputs"] = in.field.provenance;
-  const std::vector<std::uint64_t> voxels = number_map_voxels(in.field);
-  tract_collector collected(in);
-  tract_sums sums;
-  step_list steps;
-  steps.run(
-      "groups", [&] { return std::make_unique<tract_groups>(in, d); },
-      [&](const std::string&, nlohmann::json& summary) {
-        sums = collected.gather(s);
-        s.on_root([&] { log_sums(sums, in, d); });
-        std::uint64_t all = 0;
-        for (const tract_run& run : in.runs) all += run.plan.streamlines();
-        summary["streamlines"] = all;
-      });
-  steps.collect([&](const batch& groups, auto outputs) { collected.add(groups, outputs); }, tract_sum_bytes(in));
-  steps.describe("group");
-  std::vector<std::uint64_t> in_fsl_order;  // the maps' voxels
-  steps.known_result(
-      "maps",
-      [&] {
-        known_result result{"tracts", in.field.space.grid.in_file(), voxels, {}, {}};
-        s.on_root([&] {
-          in_fsl_order = in.field.space.grid.turned(voxels);
-          result.outputs = make_tract_maps(sums, in, in_fsl_order);
-          result.constants = make_tract_constants(sums, in);
-        });
-        return result;
-      },
-      tracts_size(in));
-  return run_steps(s, "tracts", steps, how, hooks_for(d));
+/// The matrices that a request asks for. Collective.
+track_matrices make_matrices(const session& s, const track_request& request, const track_extension& more,
+                             track_inputs& in) {
+  track_matrices all{make_seed_matrices(s, request, in), {}};
+  if (!request.matrix3.empty()) all.pairs.push_back(make_pair_matrix(s, request, in));
+  if (!request.matrix4_rows.empty()) all.pairs.push_back(make_fibre_pairs(s, request, in));
+  if (more.add_matrices) more.add_matrices(s, in, all);
+  return all;
 }
 
 }  // namespace
 
-exit_status run_track(session& s, const track_request& request) {
+exit_status run_track(session& s, const track_request& request) { return run_track_with(s, request, {}); }
+
+exit_status run_track_with(session& s, const track_request& request, const track_extension& more) {
   run_settings how = make_run_settings(s, request.run);
   const device d = choose_device_of_one_kind(s, request.run);
-  if (!request.tracts.empty()) return run_tracts(s, request, std::move(how), d);
-  track_inputs in = read_track_inputs(s, request);
-  const std::vector<seed_matrix> matrices = make_seed_matrices(s, request, in);
-  pair_matrix pairs, fibre_pairs, target_pairs;
-  if (!request.matrix3.empty()) pairs = make_pair_matrix(s, request, in);
-  if (!request.matrix4_rows.empty()) fibre_pairs = make_fibre_pairs(s, request, in);
-  if (!request.target_paths.empty()) target_pairs = make_target_matrix(s, request.target_paths, in);
+  track_inputs in = request.tracts.empty() ? read_track_inputs(s, request, more) : read_tract_inputs(s, request);
+  const track_matrices matrices = make_matrices(s, request, more, in);
+  number_draws(!matrices.rows.empty(), !matrices.pairs.empty(), in);
   how.configuration = in.configuration;
   how.provenance["inputs"] = in.provenance;
 
   const std::vector<std::uint64_t> voxels = number_map_voxels(in);
   group_collector collected(in);
-  track_sums sums;
+  const track_sums& sums = collected.sums();
   step_list steps;
   const auto kept = std::make_shared<kept_streamlines>();
   steps.run(
       "groups",
-      [&, part = choose_drawn_matrix(matrices, {&pairs, &fibre_pairs}, in, d)] {
+      [&, part = choose_drawn_matrix(matrices.rows, matrices.pairs, in, d)] {
         return std::make_unique<streamline_groups>(in, d, part);
       },
       [&](const std::string&, nlohmann::json& summary) {
-        if (in.max_kept > 0) kept->numbers = choose_streamlines(s, collected.accepted_bits(), in);
-        sums = collected.gather(s);
+        if (in.max_kept > 0) kept->numbers = choose_streamlines(s, sums.accepted_bits(), in);
+        collected.sums().gather(s);
         s.on_root([&] { log_sums(sums, in, d); });
-        summary["streamlines"] = in.plan.streamlines();
+        summary["streamlines"] = in.streamlines();
       });
-  constexpr double bits_per_byte = 8;
-  steps.collect([&](const batch& groups, auto outputs) { collected.add(groups, outputs); },
-                in.max_kept > 0 ? static_cast<double>(in.plan.streamlines()) / bits_per_byte : 0);
+  steps.collect([&](const batch& groups, auto outputs) { collected.add(groups, outputs); }, sum_bytes(in));
   steps.describe("group");
   if (in.max_kept > 0) add_streamline_steps(s, request.paths, kept, in, d, steps);
-  for (const seed_matrix& m : matrices) add_matrix_steps(s, m, in, d, steps);
-  if (!request.matrix3.empty()) add_pair_steps(s, pairs, in, d, steps);
-  if (!request.matrix4_rows.empty()) add_pair_steps(s, fibre_pairs, in, d, steps);
-  if (!request.target_paths.empty()) add_pair_steps(s, target_pairs, in, d, steps);
+  for (const seed_matrix& m : matrices.rows) add_matrix_steps(s, m, in, d, steps);
+  for (const pair_matrix& m : matrices.pairs) add_pair_steps(s, m, in, d, steps);
+  const std::string name = in.has_tracts() ? "tracts" : "track";
   std::vector<std::uint64_t> in_fsl_order;  // the maps' voxels
   steps.known_result(
       "maps",
       [&] {
-        known_result result{"track", in.space.grid.in_file(), voxels, {}, {}};
+        known_result result{name, in.space.grid.in_file(), voxels, {}, {}};
         s.on_root([&] {
           in_fsl_order = in.space.grid.turned(voxels);
           result.outputs = make_track_maps(sums, in, in_fsl_order);
@@ -112,7 +84,7 @@ exit_status run_track(session& s, const track_request& request) {
         return result;
       },
       track_size(in));
-  return run_steps(s, "track", steps, how, hooks_for(d));
+  return run_steps(s, name, steps, how, hooks_for(d));
 }
 
 extern const command track_command = make_command<track_options, run_track>(

@@ -58,33 +58,31 @@ std::vector<std::string> find_targets(const fs::path& folder) {
 void check_name(const std::string& name, const std::string& where) {
   const auto usual = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
   if (!name.empty() && std::all_of(name.begin(), name.end(), usual)) return;
-  refuse_data(
-      fmt::format("{}: the tract's name \"{}\" is not made of letters, digits, _ and -", where, printable(name)));
+  refuse_data(fmt::format("{}: the tract's name \"{}\" is not made of letters, digits, _ and -", where, name));
 }
 
 tract_protocol read_tract(const fs::path& root, const std::string& name, double factor) {
   const fs::path folder = root / name;
-  check_name(name, printable(root.string()));
+  check_name(name, root.string());
   std::error_code too_long;  // a line of any text
   if (!fs::is_directory(folder, too_long))
     throw failure(exit_status::missing_input,
-                  fmt::format("{}: no such folder; expected the masks of a tract", printable(folder.string())));
+                  fmt::format("{}: no such folder; expected the masks of a tract", folder.string()));
   tract_protocol t{name,
                    find_tract_image(folder, "seed"),
                    find_tract_image(folder, "stop"),
                    find_tract_image(folder, "exclude"),
                    {}};
-  if (t.seed.empty())
-    throw failure(exit_status::missing_input, fmt::format("{}: has no seed.nii.gz", printable(folder.string())));
+  if (t.seed.empty()) throw failure(exit_status::missing_input, fmt::format("{}: has no seed.nii.gz", folder.string()));
   t.targets = find_targets(folder);
   t.ordered = has_file(folder / "wayorder") && t.targets.size() > 1;
   t.inverted = has_file(folder / "invert");
   t.factor = factor;
   if (t.inverted && t.targets.empty())
-    refuse_data(fmt::format("{}: has a file invert, but no target.nii.gz to start from", printable(folder.string())));
+    refuse_data(fmt::format("{}: has a file invert, but no target.nii.gz to start from", folder.string()));
   if (t.targets.size() > static_cast<std::size_t>(track::max_includes))
-    refuse_data(fmt::format("{}: has {} targets, expected at most {}; remove some", printable(folder.string()),
-                            t.targets.size(), track::max_includes));
+    refuse_data(fmt::format("{}: has {} targets, expected at most {}; remove some", folder.string(), t.targets.size(),
+                            track::max_includes));
   return t;
 }
 
@@ -104,12 +102,12 @@ std::vector<tract_protocol> read_listed(const std::string& folder, const std::st
       refuse_data(
           fmt::format("{} line {}: found \"{}\", expected the name of a tract and a factor of the number of "
                       "streamlines",
-                      printable(list), number, printable(line)));
+                      list, number, line));
     for (const tract_protocol& t : tracts)
-      if (t.name == name) refuse_data(fmt::format("{} line {}: {} is listed twice", printable(list), number, name));
+      if (t.name == name) refuse_data(fmt::format("{} line {}: {} is listed twice", list, number, name));
     tracts.push_back(read_tract(folder, name, factor));
   }
-  if (tracts.empty()) refuse_data(fmt::format("{}: lists no tract", printable(list)));
+  if (tracts.empty()) refuse_data(fmt::format("{}: lists no tract", list));
   return tracts;
 }
 
@@ -126,7 +124,7 @@ std::vector<std::string> tract_protocol::files() const {
 std::vector<tract_protocol> read_tract_protocols(const std::string& folder, const std::string& list) {
   if (!fs::is_directory(folder))
     throw failure(exit_status::missing_input,
-                  fmt::format("{}: no such folder; expected one folder per tract in it", printable(folder)));
+                  fmt::format("{}: no such folder; expected one folder per tract in it", folder));
   const std::string own_list = (fs::path(folder) / "structureList").string();
   if (!list.empty()) return read_listed(folder, list);
   if (has_file(own_list)) return read_listed(folder, own_list);
@@ -138,9 +136,8 @@ std::vector<tract_protocol> read_tract_protocols(const std::string& folder, cons
   std::vector<tract_protocol> tracts;
   for (const std::string& name : names) tracts.push_back(read_tract(folder, name, 1));
   if (tracts.empty())
-    throw failure(
-        exit_status::missing_input,
-        fmt::format("{}: no folder in it has a seed.nii.gz; expected one folder per tract", printable(folder)));
+    throw failure(exit_status::missing_input,
+                  fmt::format("{}: no folder in it has a seed.nii.gz; expected one folder per tract", folder));
   return tracts;
 }
 

@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "core/text.hpp"
+#include "src/analyses/track/inputs.hpp"
 #include "src/analyses/track/places.hpp"
+#include "src/analyses/track/track_run.hpp"
 #include "src/io/fingerprint.hpp"
 
 namespace voxherd {
@@ -24,7 +26,7 @@ tract_protocol from_json(const nlohmann::json& j) {
 }
 
 /// The options of a tract: those of the command with the tract's masks. `back`: from the last target to the seed.
-track_request make_run_request(const track_request& request, const tract_protocol& t, bool back) {
+track_request make_draw_request(const track_request& request, const tract_protocol& t, bool back) {
   track_request r = request;
   r.tracts.clear();
   r.tract_list.clear();
@@ -40,25 +42,19 @@ track_request make_run_request(const track_request& request, const tract_protoco
   return r;
 }
 
-/// Moves what belongs to one run out of the inputs, which then have no masks.
-tract_run take_run(track_inputs& in) {
-  tract_run run;
+/// Moves the masks of a draw out of the inputs, which then have none.
+void take_marks(track_inputs& in, track_draw& draw) {
   for (std::size_t v = 0; v < in.voxels.size(); ++v) {
     std::uint32_t& marks = in.voxels[v].marks;
     const std::uint32_t own = marks & ~track::mark::inside;
     marks &= track::mark::inside;
     if (own == 0) continue;
-    run.marked.push_back(static_cast<std::uint32_t>(v));
-    run.marks.push_back(own);
+    draw.marked.push_back(static_cast<std::uint32_t>(v));
+    draw.marks.push_back(own);
   }
-  run.seeds = std::move(in.seeds);
-  run.include_names = std::move(in.include_names);
-  in.seeds.clear();
-  run.how = in.how;
-  return run;
 }
 
-/// After the last run: the surfaces of --exclude, --stop and --walk-through-stop, which are the same in all of them.
+/// After the last draw: the surfaces of --exclude, --stop and --walk-through-stop, which are the same in all of them.
 /// Collective.
 void share_surfaces(const session& s, const track_request& request, track_inputs& in) {
   s.on_root([&] { in.surfaces.finish(in.space.grid); });
@@ -74,48 +70,34 @@ void share_surfaces(const session& s, const track_request& request, track_inputs
   s.broadcast(in.provenance);
 }
 
-/// The run of a request. Collective. Throws failure.
-tract_run read_run(const session& s, std::size_t tract, const track_request& request, track_inputs& in) {
-  tract_run run;
+/// The draw of a request. Collective. Throws failure.
+track_draw read_tract_draw(const session& s, std::size_t tract, const track_request& request, track_inputs& in) {
+  track_draw draw;
   s.on_root([&] {
-    in.provenance = nlohmann::json::object();  // of this run's masks
-    read_streamline_masks(with_mask_files(request), in);
-    run = take_run(in);
+    in.provenance = nlohmann::json::object();  // of this draw's masks
+    draw = read_draw(with_mask_files(request), {}, in);
+    take_marks(in, draw);
   });
-  s.broadcast(run.marked);
-  s.broadcast(run.marks);
-  s.broadcast(run.seeds);
-  s.broadcast(run.how);
-  run.tract = tract;
-  run.plan = {run.seeds.size(), request.per_seed, 1};
-  return run;
+  s.broadcast(draw.marked);
+  s.broadcast(draw.marks);
+  s.broadcast(draw.seeds);
+  s.broadcast(draw.how);
+  s.broadcast(draw.plan);
+  draw.tract = tract;
+  return draw;
 }
 
-/// What all runs share. Collective. Throws failure.
+/// What all draws share. Collective. Throws failure.
 track_inputs read_common(const session& s, const track_request& given, const tract_protocol& first) {
-  track_request request = make_run_request(given, first, false);
+  track_request request = make_draw_request(given, first, false);
   s.on_root([&] { request = with_mask_files(request); });
   posterior_samples samples =
       read_posterior_samples(s, request.samples, request.mask, request.masks, request.run.threads);
   s.note_stage("samples read");
   track_inputs in = read_track_field(s, request, std::move(samples));
-  s.on_root([&] { read_exit_masks(request, in); });
-  s.broadcast(in.exits);
+  s.on_root([&] { read_counted_masks(request, in); });
+  share_counted_masks(s, in);
   return in;
-}
-
-/// Groups of all runs have the same size, for about as many rows as one run may have.
-void plan_groups(tract_inputs& in) {
-  std::uint64_t all = 0;
-  for (const tract_run& run : in.runs) all += run.plan.streamlines();
-  const std::uint64_t row_bytes = in.field.place_voxels.size() * (in.field.lengths ? 12 : 4);
-  const std::uint64_t per_group = make_group_plan(all, 1, row_bytes).per_group;
-  std::uint64_t next = 0;
-  for (tract_run& run : in.runs) {
-    run.plan.per_group = std::min(per_group, std::max<std::uint64_t>(1, run.plan.streamlines()));
-    run.first_group = next;
-    next += run.plan.groups();
-  }
 }
 
 std::vector<tract_protocol> read_protocols(const session& s, const track_request& request) {
@@ -132,45 +114,30 @@ std::vector<tract_protocol> read_protocols(const session& s, const track_request
 
 }  // namespace
 
-const tract_run& tract_inputs::run_with(std::uint64_t group) const {
-  const auto after = std::upper_bound(runs.begin(), runs.end(), group,
-                                      [](std::uint64_t g, const tract_run& run) { return g < run.first_group; });
-  return *(after - 1);
-}
-
-track::track_input tract_inputs::view(const tract_run& run, std::span<const track::voxel_info> voxels) const {
-  track::track_input view = field.view();
-  field.set_masks(voxels, view);
-  view.seeds = run.seeds;
-  view.how = run.how;
-  view.plan = run.plan;
-  return view;
-}
-
-tract_inputs read_tract_inputs(const session& s, const track_request& given) {
-  const std::vector<tract_protocol> tracts = read_protocols(s, given);
+track_inputs read_tract_inputs(const session& s, const track_request& given) {
+  const std::vector<tract_protocol> protocols = read_protocols(s, given);
   track_request request = given;
-  if (!request.transform.empty() && request.reference.empty()) request.reference = tracts.front().seed;
-  track_inputs field = read_common(s, request, tracts.front());
+  if (!request.transform.empty() && request.reference.empty()) request.reference = protocols.front().seed;
+  track_inputs field = read_common(s, request, protocols.front());
   nlohmann::json common = field.samples.provenance;
   for (const char* name : {"image", "seedref", "transform", "inverse-transform"})
     if (field.provenance.contains(name)) common[name] = field.provenance.at(name);
-  std::vector<tract_run> runs;
-  std::vector<std::string> names;
+  for (const auto& [name, input] : field.provenance.items())
+    if (name.starts_with("targets ")) common[name] = input;
   nlohmann::json inputs, streamlines, voxels;
-  for (const tract_protocol& t : tracts) {
-    names.push_back(t.name);
+  for (const tract_protocol& t : protocols) {
+    field.tracts.push_back({t.name});
     for (const bool back : {false, true}) {
       if (back && !t.inverted) continue;
-      const track_request own = make_run_request(request, t, back);
-      runs.push_back(read_run(s, names.size() - 1, own, field));
+      const track_request own = make_draw_request(request, t, back);
+      field.draws.push_back(read_tract_draw(s, field.tracts.size() - 1, own, field));
       streamlines[t.name] = own.per_seed;
       s.on_root([&] {
         for (const auto& [mask, input] : field.provenance.items())
           if (!back && input.contains("voxels")) voxels[t.name][mask] = input.at("voxels");
       });
       if (!back)
-        spdlog::info("{}: {} with {} each, {}{}{}", t.name, counted(runs.back().seeds.size(), "seed voxel"),
+        spdlog::info("{}: {} with {} each, {}{}{}", t.name, counted(field.draws.back().seeds.size(), "seed voxel"),
                      counted(own.per_seed, "streamline"), counted(t.targets.size(), "target"),
                      t.ordered ? " in order" : "", t.inverted ? ", and back from the last target" : "");
     }
@@ -188,9 +155,8 @@ tract_inputs read_tract_inputs(const session& s, const track_request& given) {
   add_warp_error(field.space, field.configuration);
   field.configuration["tracts"] = streamlines;
   share_surfaces(s, request, field);
-  tract_inputs in{std::move(field), std::move(names), std::move(runs)};
-  plan_groups(in);
-  return in;
+  set_closest_vertex(request, field);
+  return field;
 }
 
 }  // namespace voxherd

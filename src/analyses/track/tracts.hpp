@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -25,31 +23,7 @@ struct tract_protocol {
 /// all of its folders with a seed. Throws failure (missing_input, bad_data).
 std::vector<tract_protocol> read_tract_protocols(const std::string& folder, const std::string& list);
 
-/// Streamlines of a tract from its seed, or back from its last target.
-struct tract_run {
-  std::size_t tract = 0;                     ///< its number
-  std::vector<std::uint32_t> marked, marks;  ///< voxels in its masks, and their bits beside mark::inside
-  std::vector<track::seed> seeds;
-  std::vector<std::string> include_names;  ///< on the root
-  track::walk_settings how;
-  track::group_plan plan;
-  std::uint64_t first_group = 0;
-};
-
-/// Inputs of `voxherd track --tracts`; the same on every rank.
-struct tract_inputs {
-  track_inputs field;  ///< without masks and seeds
-  std::vector<std::string> names;
-  std::vector<tract_run> runs;
-
-  std::uint64_t groups() const { return runs.back().first_group + runs.back().plan.groups(); }
-  /// The run with this group.
-  const tract_run& run_with(std::uint64_t group) const;
-  /// What a tracker of the run reads, with its masks in `voxels`.
-  track::track_input view(const tract_run& run, std::span<const track::voxel_info> voxels) const;
-};
-
-/// Collective. Throws failure, the same on every rank.
-tract_inputs read_tract_inputs(const session& s, const track_request& request);
+/// Inputs of `voxherd track --tracts`: a tract for each protocol. Collective. Throws failure, the same on every rank.
+track_inputs read_tract_inputs(const session& s, const track_request& request);
 
 }  // namespace voxherd

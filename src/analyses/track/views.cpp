@@ -34,7 +34,7 @@ constexpr const char* mask_options[] = {"seed-image", "connectome",        "targ
 /// A copy of the surface in mm of the world, or why there is none.
 shown_surface read_shown(const place_file& file, const result_reader& result) {
   shown_surface s;
-  s.name = printable(std::filesystem::path(file.path).filename().string());
+  s.name = one_line(std::filesystem::path(file.path).filename().string());
   s.why_not = file.changed;
   if (!s.why_not.empty()) return s;
   try {

@@ -1,5 +1,5 @@
-"""The example analysis of CONTRIBUTING.md and the example model of tests/docs/example build as they are written there, and give the
-values of their formulas."""
+"""The example analysis and the example tally of CONTRIBUTING.md and the example model of tests/docs/example build as they are written
+there, and give the values of their formulas."""
 import json
 import os
 import re
@@ -20,13 +20,14 @@ except ImportError as missing:
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 MODEL = os.path.join(ROOT, "tests", "docs", "example")
+TALLIES = "kernels/track/tally_list.hpp"
 MAX_LINES, MAX_FILES = 120, 3
 
 
-def example_files():
-    """The files in the text, by path."""
+def example_files(title):
+    """The files in a section of the text, by path."""
     with open(os.path.join(ROOT, "CONTRIBUTING.md"), encoding="utf-8") as file:
-        text = file.read().split("## Add an analysis\n")[1].split("\n## ")[0]
+        text = file.read().split(f"## {title}\n")[1].split("\n## ")[0]
     return dict(re.findall(r"^```cpp\n// (\S+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
 
 
@@ -40,20 +41,27 @@ def model_files():
     return files
 
 
+def add_words(path, *changes):
+    """Replaces a file, which is a link, by one with these changes."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    os.remove(path)
+    for pattern, replacement in changes:
+        text, changed = re.subn(pattern, replacement, text)
+        assert changed == 1, pattern
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def build_with_examples(folder):
     """Builds voxherd with the examples added, from links to this source tree. Returns the program."""
     source, build = os.path.join(folder, "source"), os.path.join(folder, "build")
     shutil.copytree(ROOT, source, copy_function=os.link if os.stat(folder).st_dev == os.stat(ROOT).st_dev else shutil.copy2,
                     ignore=shutil.ignore_patterns("build*", ".git", "__pycache__"))
-    lists = os.path.join(source, "CMakeLists.txt")
-    with open(lists, encoding="utf-8") as file:
-        text = file.read()
-    os.remove(lists)  # a link: the original must not change
-    text, added = re.subn(r"(set\(VOXHERD_ANALYSES [^)]*)\)", r"\1 snr kurtosis)", text)
-    assert added == 1
-    with open(lists, "w", encoding="utf-8") as file:
-        file.write(text)
-    for path, content in {**example_files(), **model_files()}.items():
+    add_words(os.path.join(source, "CMakeLists.txt"), (r"(set\(VOXHERD_ANALYSES [^)]*)\)", r"\1 snr kurtosis)"))
+    add_words(os.path.join(source, TALLIES), (r"(using tally_list =\s+tally_types<[^>]*)>", r"\1, spread>"),
+              (r'(#include "kernels/track/tallies/lengths.hpp"\n)', r'\1#include "kernels/track/tallies/spread.hpp"\n'))
+    for path, content in {**example_files("Add an analysis"), **example_files("Add a tally"), **model_files()}.items():
         os.makedirs(os.path.dirname(os.path.join(source, path)), exist_ok=True)
         with open(os.path.join(source, path), "x", encoding="utf-8") as file:
             file.write(content)
@@ -112,7 +120,7 @@ class ExampleAnalysis(Example):
             self.assertFalse(maps[name][~inside].any())
 
     def test_fits_into_the_promised_lines_and_files(self):
-        files = example_files()
+        files = example_files("Add an analysis")
         self.assertEqual(sorted(files), ["kernels/snr/snr_estimator.hpp", "src/analyses/snr.cpp"])
         self.assertLessEqual(sum(len(text.splitlines()) for text in files.values()), MAX_LINES)
         self.assertLess(len(files), MAX_FILES)
@@ -165,6 +173,61 @@ class ExampleAnalysis(Example):
         np.savetxt(paths[0], bvals[None], fmt="%g")
         np.savetxt(paths[1], bvecs, fmt="%g")
         self.assertIn("--max-b", self.compute(1, "--backend", "cpu", "--bvals", paths[0], "--bvecs", paths[1], expect=65))
+
+
+class ExampleTally(Example):
+    """Streamlines from two voxels of one row of straight fibres: in each voxel there are two lengths, equally often."""
+    SIZE = (24, 5, 5)
+
+    def setUp(self):
+        self.inputs = tempfile.mkdtemp(dir=self.folder)
+        for name, value in (("th", np.pi / 2), ("ph", np.pi), ("f", .7)):
+            self.save(f"merged_{name}1samples", np.full((*self.SIZE, 2), value))
+        inside = np.zeros(self.SIZE)
+        inside[1:-1, 1:-1, 1:-1] = 1
+        self.save("nodif_brain_mask", inside)
+
+    def save(self, name, values):
+        path = os.path.join(self.inputs, f"{name}.nii.gz")
+        nibabel.save(nibabel.Nifti1Image(values.astype(np.float32), np.diag([2, 2, 2, 1])), path)
+        return path
+
+    def track(self, voxels, *options, ranks=1, expect=0):
+        seeds, out = np.zeros(self.SIZE), os.path.join(self.inputs, f"{ranks}.h5")
+        seeds[voxels, 2, 2] = 1
+        done = self.run_program("track", "--samples", self.inputs, "--seed-image", self.save("seeds", seeds), "--samples-per-seed", "40",
+                                "--threads", "1", "--overwrite", "--quiet", "--out", out, *options, ranks=ranks, expect=expect)
+        if expect:
+            return done.stderr
+        with h5py.File(out, "r") as file:
+            return {name: values[()][2, 2] for name, values in file["maps"].items()}
+
+    def check(self, *options, ranks=1):
+        first, second = (self.track([x], "--lengths", *options)["mean_length"] for x in (8, 13))
+        both = self.track([8, 13], "--lengths", "--length-spread", *options, ranks=ranks)
+        visited = both["density"] == 80
+        self.assertGreater(visited.sum(), 15)
+        np.testing.assert_allclose(both["sd_length"][visited], np.abs(first - second)[visited] / 2, rtol=1e-6, atol=1e-6)
+        self.assertGreater(both["sd_length"].max(), 4)
+        self.assertFalse(both["sd_length"][both["density"] == 0].any())
+
+    def test_takes_two_files_and_a_word(self):
+        files = example_files("Add a tally")
+        self.assertEqual(sorted(files), ["kernels/track/tallies/spread.hpp", "src/analyses/track/tallies/spread.cpp"])
+        self.assertLess(sum(len(text.splitlines()) for text in files.values()), 70)
+
+    def test_has_the_values_of_its_formula_on_one_and_three_ranks(self):
+        self.check("--backend", "cpu")
+        self.check("--backend", "cpu", ranks=3)
+
+    def test_has_the_values_of_its_formula_on_a_gpu(self):
+        if not shutil.which("nvidia-smi"):
+            self.skipTest("no GPU")
+        self.check("--backend", "cuda")
+
+    def test_is_not_counted_without_its_option_and_refused_without_lengths(self):
+        self.assertNotIn("sd_length", self.track([8], "--lengths", "--backend", "cpu"))
+        self.assertIn("--lengths", self.track([8], "--length-spread", "--backend", "cpu", expect=2))
 
 
 class ExampleModel(Example):

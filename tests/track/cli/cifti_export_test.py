@@ -9,8 +9,8 @@ import unittest
 import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE
 from toy_jobs import h5py, voxherd
-from track_reference_test import DATA, read_matrix
-from track_test import SIZE, TrackJobs
+from track_jobs import SIZE, TrackJobs
+from track_reference_data import DATA, read_matrix
 
 try:
     import nibabel

@@ -6,34 +6,10 @@ import unittest
 import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE
 from toy_jobs import VOXHERD, voxherd
-from track_reference_test import z_values
-from track_streamlines_test import read
-from track_test import SIZE, TrackJobs, constants, maps
+from track_jobs import SIZE, Probtrackx2Jobs, constants, maps, read
+from track_reference_data import z_values
 
 DATA = os.path.join(os.environ.get("VOXHERD_DATA", ""), "track_reference")
-
-
-class Probtrackx2Jobs(TrackJobs):
-    def call(self, *options, ranks=0):
-        rc, _, output = voxherd("probtrackx2", "--quiet", "--threads", 1, *options, ranks=ranks)
-        return rc, output
-
-    def trace(self, name, *options, ranks=0):
-        """Runs on the straight fibres of samples(); returns the folder."""
-        folder = self.samples()
-        rc, output = self.call("-s", f"{folder}/merged", "-m", f"{folder}/nodif_brain_mask", f"--dir={self.path(name)}", *options,
-                               ranks=ranks)
-        self.assertEqual(rc, 0, output)
-        return self.path(name)
-
-    def text_list(self, name, *paths):
-        with open(self.path(name), "w") as file:
-            file.write("\n".join(paths))  # no line feed at the end
-        return self.path(name)
-
-    def image(self, path):
-        import nibabel
-        return np.asarray(nibabel.load(path).dataobj, dtype=float)
 
 
 class Folder(Probtrackx2Jobs):

@@ -6,7 +6,7 @@ import unittest
 import numpy as np
 from crafted_inputs import BAD_DATA, USAGE
 from toy_jobs import voxherd
-from track_test import SIZE, TrackJobs, maps
+from track_jobs import SIZE, TrackJobs, maps
 from trx_groups import read_groups
 
 

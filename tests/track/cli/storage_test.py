@@ -3,9 +3,8 @@ import os
 import unittest
 
 import numpy as np
-from probtrackx2_test import Probtrackx2Jobs
 from toy_jobs import h5py
-from track_test import SAMPLES, SIZE, constants, maps
+from track_jobs import SAMPLES, SIZE, Probtrackx2Jobs, constants, maps
 
 SIZES = {SIZE: 2, (8, 3, 4): 6}  # of the images, with the voxel size in mm
 SIGNS = "negative", "positive"

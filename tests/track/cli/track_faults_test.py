@@ -7,7 +7,7 @@ import unittest
 import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE
 from toy_jobs import h5py, stores_from_the_start, voxherd
-from track_test import SAMPLES, SIZE, TrackJobs, constants
+from track_jobs import SAMPLES, SIZE, TrackJobs, constants
 
 VALUES = 22 * 7 * 5 * SAMPLES  # in the mask
 

@@ -4,11 +4,8 @@ import unittest
 
 import numpy as np
 from crafted_inputs import BAD_DATA, USAGE
-from probtrackx2_test import Probtrackx2Jobs
 from toy_jobs import digest, h5py, voxherd
-from track_space_test import MINUS, SpaceJobs
-from track_surfaces_test import SurfaceJobs
-from track_test import SIZE, TrackJobs, maps
+from track_jobs import MINUS, SIZE, Probtrackx2Jobs, SpaceJobs, SurfaceJobs, TrackJobs, maps
 
 CROSSED = dict(axes=((np.pi / 2, np.pi), (np.pi / 2, np.pi / 2)), fractions=(.5, .4))  # along x, along y
 

@@ -4,10 +4,7 @@ import unittest
 import numpy as np
 from crafted_inputs import BAD_DATA, USAGE
 from toy_jobs import digest
-from track_test import SIZE, TrackJobs, constants, maps
-from tracts_test import TractJobs
-
-MINUS = dict(sform=[[-2, 0, 0, 0], [0, 2, 0, 0], [0, 0, 2, 0]])  # FSL's millimetres are voxels times 2
+from track_jobs import MINUS, SIZE, SpaceJobs, TractJobs, constants, maps
 
 
 def shifted(voxels):
@@ -15,18 +12,6 @@ def shifted(voxels):
     rows = np.array(MINUS["sform"], dtype=float)
     rows[:, 3] = rows[:, :3] @ np.array(voxels)
     return dict(sform=rows.tolist())
-
-
-class SpaceJobs(TrackJobs):
-    def flirt(self, name, rows):
-        path = self.path(name)
-        np.savetxt(path, np.vstack([rows, [0, 0, 0, 1]]))
-        return path
-
-    def image(self, name, box, size=SIZE, **fields):
-        values = np.zeros(size)
-        values[box] = 1
-        return self.write(name + ".nii", values, **fields)
 
 
 class Spaces(SpaceJobs):

@@ -5,19 +5,8 @@ import unittest
 import numpy as np
 from crafted_inputs import USAGE
 from toy_jobs import digest, h5py, voxherd
-from track_test import SIZE, TrackJobs, constants
+from track_jobs import SIZE, TrackJobs, constants, read
 from trx_groups import read_groups
-
-
-def read(path):
-    """The values of each streamline, and a list of its points."""
-    with h5py.File(path, "r") as file:
-        position, offset = file["points/position"][()], file["points/offset"][()]
-        values = {name: file["samples"][name][()] for name in file["samples"]}
-    values["halves"] = np.column_stack([values["first_half"], values["second_half"]])
-    if "region" in values:
-        values["reached"] = np.column_stack([values["first_region"], values["second_region"]])
-    return values, [position[first:last] for first, last in zip(offset[:-1], offset[1:])]
 
 
 class Streamlines(TrackJobs):

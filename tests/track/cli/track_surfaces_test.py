@@ -7,43 +7,13 @@ import unittest
 
 import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE
-from probtrackx2_test import Probtrackx2Jobs
-from surface_files import sheet, sphere, write_labels, write_surface, write_values
+from surface_files import sheet, sphere, write_labels, write_values
 from toy_jobs import digest, h5py, voxherd
-from track_reference_test import RUNS, image, rms, z_values
-from track_space_test import MINUS
-from track_test import SIZE, TrackJobs, constants, maps
-from track_warp_test import WarpJobs, bend, inverse_bend, positions
-from tracts_test import TractJobs
+from track_jobs import MINUS, SIZE, Probtrackx2Jobs, SurfaceJobs, TractJobs, WarpJobs, bend, constants, inverse_bend, maps, positions
+from track_reference_data import RUNS, image, rms, z_values
 
 DATA = os.path.join(os.environ.get("VOXHERD_DATA", ""), "track_spaces_reference")
 SAMPLES = os.path.join(os.environ.get("VOXHERD_DATA", ""), "track_reference")
-
-
-class SurfaceJobs(TrackJobs):
-    def surface(self, name, points, triangles, values=None):
-        """FreeSurfer's text; points in voxels of 2 mm."""
-        values = np.zeros(len(points)) if values is None else values
-        return self.text(name, 2 * points, triangles, values)
-
-    def text(self, name, points_mm, triangles, values):
-        return write_surface(self.path(name + ".asc"), points_mm, triangles, values)
-
-    def sheet(self, name, *xs, values=None, **shape):
-        points, triangles = sheet(xs[0], **shape)
-        for x in xs[1:]:
-            more, corners = sheet(x, **shape)
-            triangles = np.vstack([triangles, corners + len(points)])
-            points = np.vstack([points, more])
-        return self.surface(name, points, triangles, values)
-
-    def straight(self, name, *options):
-        """20 streamlines from one voxel, along the first axis, points at multiples of a quarter of a voxel."""
-        seeds = self.mask("seed", np.s_[10, 3, 3])
-        return self.make(name, "--samples", self.samples(), "--seed-image", seeds, "--samples-per-seed", 20, *options)
-
-    def row(self, *options):
-        return maps(self.straight("row.h5", "--overwrite", *options))["density"][:, 3, 3]
 
 
 class Masks(SurfaceJobs):

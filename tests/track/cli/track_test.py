@@ -9,72 +9,13 @@ import time
 import unittest
 
 import numpy as np
-from crafted_inputs import BAD_DATA, DISK, MISSING, USAGE, nifti
+from crafted_inputs import BAD_DATA, DISK, MISSING, USAGE
 from result_files import batches_done, changed_tables
+from track_jobs import SAMPLES, SIZE, TrackJobs, constants, maps
 from trx_groups import read_groups
-from toy_jobs import ToyJobs, VOXHERD, digest, h5py, mpirun, rank_processes, remaining_output, stores_from_the_start, voxherd, \
-    wait_for_batches
+from toy_jobs import VOXHERD, digest, h5py, mpirun, rank_processes, remaining_output, stores_from_the_start, voxherd, wait_for_batches
 
 FILE_FAULTS = os.path.join(os.environ.get("VOXHERD_TEST_TOOLS", ""), "file_faults.so")
-SIZE = (24, 9, 7)
-SAMPLES = 4
-
-
-class TrackJobs(ToyJobs):
-    def write(self, name, values, **fields):
-        path = self.path(name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(nifti(np.asarray(values, dtype=float), **fields))
-        return path
-
-    def mask(self, name, *boxes):
-        values = np.zeros(SIZE)
-        for number, box in enumerate(boxes, 1):
-            values[box] = number
-        return self.write(name + ".nii", values)
-
-    def samples(self, name="samples", axes=((np.pi / 2, np.pi),), fractions=(.7,), spread=0, **fields):
-        """A folder of bedpostX: fibres in the same direction everywhere, which may differ from sample to sample."""
-        chance = np.random.default_rng(3)
-        for k, (axis, fraction) in enumerate(zip(axes, fractions), 1):
-            for word, value in zip(("th", "ph", "f"), (*axis, fraction)):
-                values = np.full((*SIZE, SAMPLES), value) + (chance.normal(0, spread, (*SIZE, SAMPLES)) if word != "f" else 0)
-                self.write(f"{name}/merged_{word}{k}samples.nii", values, **fields)
-        inside = np.zeros(SIZE)
-        inside[1:-1, 1:-1, 1:-1] = 1
-        self.write(f"{name}/nodif_brain_mask.nii", inside, **fields)
-        return self.path(name)
-
-    def launch(self, out, *options, ranks=0, threads=1):
-        rc, _, output = voxherd("track", "--quiet", "--threads", threads, "--out", out, *options, ranks=ranks)
-        return rc, output
-
-    def make(self, name, *options, ranks=0, threads=1):
-        out = self.path(name)
-        rc, output = self.launch(out, *options, ranks=ranks, threads=threads)
-        self.assertEqual(rc, 0, output)
-        return out
-
-    def scattered(self):
-        """Two crossing fibres that differ in each sample and voxel."""
-        return self.samples("scattered", axes=((np.pi / 2, 3.), (1.5, 1.4)), fractions=(.5, .3), spread=.15)
-
-    def all_options(self):
-        return ("--samples", self.scattered(), "--seed-image", self.mask("seeds", np.s_[6:18, 2:7, 2:5]), "--seed-radius", "0.7",
-                "--first-fibre", "equal", "--loop-check", "on", "--include", self.mask("left", np.s_[5, :, :]),
-                self.mask("right", np.s_[19, :, :]), "--exclude", self.mask("avoid", np.s_[:, 7, :]), "--stop",
-                self.mask("stop", np.s_[21, :, :]), "--min-half-length", "2", "--lengths")
-
-
-def maps(path):
-    with h5py.File(path, "r") as file:
-        return {name: np.moveaxis(np.asarray(values), (0, 1, 2), (2, 1, 0)) for name, values in file["maps"].items()}
-
-
-def constants(path, group):
-    with h5py.File(path, "r") as file:
-        return {name: np.asarray(values) for name, values in file[group].items()}
 
 
 class Counts(TrackJobs):

@@ -7,7 +7,7 @@ import unittest
 
 import numpy as np
 from toy_jobs import voxherd
-from track_reference_test import image, rms, z_values
+from track_reference_data import image, rms, z_values
 
 DATA = os.path.join(os.environ.get("VOXHERD_DATA", ""), "track_spaces_reference")
 SAMPLES = os.path.join(os.environ.get("VOXHERD_DATA", ""), "track_reference")

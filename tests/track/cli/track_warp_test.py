@@ -7,33 +7,12 @@ import time
 import unittest
 
 import numpy as np
-from crafted_inputs import BAD_DATA, MISSING, USAGE, nifti
+from crafted_inputs import BAD_DATA, MISSING, USAGE
 from kill_and_resume import KillAndResume
 from toy_jobs import VOXHERD, digest, h5py, mpirun, stores_from_the_start, voxherd
-from track_space_test import MINUS, SpaceJobs
-from track_test import SIZE, constants, maps
-from tracts_test import TractJobs
+from track_jobs import FNIRT, MINUS, MM, SIZE, TractJobs, WarpJobs, bend, constants, inverse_bend, maps, positions
 
-FNIRT, CUBIC, COSINES, QUADRATIC, VECTOR = 2006, 2007, 2008, 2009, 1007
-MM = 2.0
-
-
-def positions(size=SIZE):
-    """FSL's millimetres of the voxels of an image like MINUS."""
-    return np.stack(np.meshgrid(*(np.arange(n) * MM for n in size), indexing="ij"), -1)
-
-
-def bend(mm):
-    """A smooth displacement in mm of up to 2 mm."""
-    x, y, z = np.moveaxis(mm, -1, 0)
-    return np.stack([1.5 * np.sin(y / 6), np.cos(x / 9) + .5, .8 * np.sin(z / 5 + x / 11)], -1)
-
-
-def inverse_bend(mm):
-    back = np.zeros_like(mm)
-    for _ in range(60):
-        back = -bend(mm + back)
-    return back
+CUBIC, COSINES, QUADRATIC, VECTOR = 2007, 2008, 2009, 1007
 
 
 def cubic(t):
@@ -50,34 +29,6 @@ def cosines(n, count):
     basis = np.cos(np.pi * np.outer(2 * np.arange(n) + 1, np.arange(count)) / (2 * n)) * np.sqrt(2 / n)
     basis[:, 0] = np.sqrt(1 / n)
     return basis
-
-
-class WarpJobs(SpaceJobs):
-    def field(self, name, mm, intent=FNIRT, **fields):
-        """FSL's warp file; the values are in the order of the array."""
-        return self.write(name, np.asarray(mm), intent=(intent,), **{**MINUS, **fields})
-
-    def pair(self, there, back, **fields):
-        """Options for warps: displacements from the samples' voxels to the seeds' image, and from this one back."""
-        return ("--transform", self.field("there.nii", there, **fields), "--inverse-transform", self.field("back.nii", back, **fields))
-
-    def straight(self):
-        return "--samples", self.samples(**MINUS), "--seed-image", self.image("seeds", np.s_[10, 4, 3], **MINUS)
-
-    def curved(self):
-        samples = self.samples("curved", axes=((np.pi / 2, 3.), (1.5, 1.4)), fractions=(.5, .3), spread=.15, **MINUS)
-        return ("--samples", samples, "--seed-image", self.image("seeds", np.s_[8:14, 3:6, 2:4], **MINUS), "--seed-radius", "0.7",
-                "--samples-per-seed", 100, "--include", self.image("gate", np.s_[6, :, :], **MINUS))
-
-    def refuse(self, status, words, *options):
-        rc, output = self.launch(self.path("refused.h5"), *options)
-        self.assertEqual(rc, status, output)
-        self.assertIn(words, output)
-
-    def expect_close(self, one, other, share=.01):
-        one, other = maps(one)["density"].astype(float), maps(other)["density"].astype(float)
-        self.assertGreater(other.sum(), 1000)
-        self.assertLess(np.abs(one - other).sum(), share * other.sum())
 
 
 class Fields(WarpJobs):

@@ -7,22 +7,7 @@ import numpy as np
 from crafted_inputs import BAD_DATA, MISSING, USAGE
 from result_files import digest
 from toy_jobs import h5py, voxherd
-from track_test import SIZE, TrackJobs, constants, maps
-
-
-class TractJobs(TrackJobs):
-    def protocols(self):
-        """Two tracts through scattered(): one with all kinds of masks, in order and inverted, one with a seed only."""
-        for name, mask in (("seed", np.s_[6:9, 2:7, 2:5]), ("stop", np.s_[21, :, :]), ("exclude", np.s_[:, 7, :]),
-                           ("target1", np.s_[11, :, :]), ("target2", np.s_[14:16, 2:7, 2:5])):
-            self.mask(f"protocols/af_l/{name}", mask)
-        for name in ("invert", "wayorder"):
-            open(self.path(f"protocols/af_l/{name}"), "w").close()
-        self.mask("protocols/cst/seed", np.s_[10, 4, 3])
-        return self.path("protocols")
-
-    def base(self):
-        return "--samples", self.scattered(), "--loop-check", "on", "--seed-radius", "0.7", "--lengths"
+from track_jobs import SIZE, TractJobs, constants, maps, read
 
 
 class Tracts(TractJobs):
@@ -47,6 +32,89 @@ class Tracts(TractJobs):
         alone = maps(self.make("cst.h5", *self.base(), "--samples-per-seed", 300, "--seed-image", os.path.join(folder, "cst", "seed.nii")))
         np.testing.assert_array_equal(found["density_cst"], alone["density"])
         self.assertEqual(list(sums["started"]), [300 * (45 + 30), 300])
+
+    def own_commands(self, *options):
+        """Options of the three draws of protocols(), as track commands of their own, and the tract of each."""
+        folder = self.protocols()
+        masks = {name: os.path.join(folder, "af_l", f"{name}.nii") for name in ("seed", "stop", "exclude", "target1", "target2")}
+        common = "--samples-per-seed", 60, *options, "--ordered", "--stop", masks["stop"], "--exclude", masks["exclude"]
+        yield 0, (*common, "--seed-image", masks["seed"], "--include", masks["target1"], masks["target2"])
+        yield 0, (*common, "--seed-image", masks["target2"], "--include", masks["target1"], masks["seed"])
+        yield 1, ("--samples-per-seed", 60, *options, "--seed-image", os.path.join(folder, "cst", "seed.nii"))
+
+    def test_targets_and_directions_of_each_tract_are_those_of_its_own_commands(self):
+        options = "--targets", self.mask("left", np.s_[3, :, :]), self.mask("right", np.s_[18, :, :])
+        found = maps(self.make("all.h5", *self.base(), *options, "--local-directions", "--tracts", self.protocols(), "--tract-samples", 60, ranks=3))
+        names = "af_l", "cst"
+        hits = {(tract, target): 0. for tract in names for target in ("left", "right")}
+        for i, (tract, own) in enumerate(self.own_commands(*options)):
+            of_draw = maps(self.make(f"own{i}.h5", *self.base(), *own, "--local-directions"))
+            for target in ("left", "right"):
+                hits[names[tract], target] = hits[names[tract], target] + of_draw[f"seeds_to_{target}"]
+        for (tract, target), expected in hits.items():
+            np.testing.assert_array_equal(found[f"seeds_to_{target}_{tract}"], expected)
+        self.assertGreater(sum(expected.sum() for expected in hits.values()), 100)
+        np.testing.assert_array_equal(found["local_direction_cst"], of_draw["local_direction"])
+        np.testing.assert_array_equal(found["seeds_to_left_lengths_cst"], of_draw["seeds_to_left_lengths"])
+
+    def test_rows_of_matrices_are_the_seeds_of_all_tracts(self):
+        target = self.mask("target", np.s_[4:20, 2:6, 2:5])
+        files = {number: self.path(f"all_{number}.h5") for number in (2, 4)}
+        options = "--matrix2", files[2], "--target2", target, "--matrix4", files[4], "--target4", target
+        self.make("all.h5", *self.base(), *options, "--tracts", self.protocols(), "--tract-samples", 60, ranks=2)
+        tracts, entries = [], {number: [] for number in files}
+        for i, (tract, own) in enumerate(self.own_commands()):
+            parts = {number: self.path(f"own{i}_{number}.h5") for number in files}
+            self.make(f"own{i}.h5", *self.base(), *own, "--matrix2", parts[2], "--target2", target, "--matrix4", parts[4], "--target4", target)
+            for number, path in parts.items():
+                with h5py.File(path) as file:
+                    entries[number].append({name: file["points"][name][()] for name in ("column", "count", "length_sum")})
+                    rows = file["points/offset"].size - 1
+            tracts += [tract] * rows
+        for number, path in files.items():
+            with h5py.File(path) as file:
+                self.assertEqual(list(file["matrix/row_tract"][()]), tracts)
+                self.assertGreater(file["points/count"].size, 500)
+                for name in entries[number][0]:
+                    np.testing.assert_array_equal(file["points"][name][()], np.concatenate([part[name] for part in entries[number]]))
+
+    def test_pairs_of_a_matrix_are_those_of_all_tracts_together(self):
+        options = "--target3", self.mask("target", np.s_[4:20, 2:6, 2:5])
+
+        def read_pairs(path):
+            with h5py.File(path) as file:
+                offset, column, count = (file["points"][name][()] for name in ("offset", "column", "count"))
+            dense = np.zeros((len(offset) - 1,) * 2)
+            dense[np.repeat(np.arange(len(offset) - 1), np.diff(offset)), column] = count
+            return dense
+
+        self.make("all.h5", *self.base(), "--matrix3", self.path("pairs.h5"), *options, "--tracts", self.protocols(), "--tract-samples", 60, ranks=3)
+        expected = 0
+        for i, (_, own) in enumerate(self.own_commands(*options)):
+            self.make(f"own{i}.h5", *self.base(), *own, "--matrix3", self.path(f"pairs{i}.h5"))
+            expected = expected + read_pairs(self.path(f"pairs{i}.h5"))
+        self.assertGreater(expected.sum(), 1000)
+        np.testing.assert_array_equal(read_pairs(self.path("pairs.h5")), expected)
+
+    def test_stored_streamlines_are_those_of_the_tracts_own_commands(self):
+        self.make("all.h5", *self.base(), "--paths", self.path("all_paths.h5"), "--max-paths", 100000, "--tracts", self.protocols(),
+                  "--tract-samples", 60, ranks=2)
+        lines, tracts = [], []
+        for i, (tract, own) in enumerate(self.own_commands("--paths", self.path("own_paths.h5"), "--max-paths", 100000)):
+            self.make(f"own{i}.h5", *self.base(), *own, "--overwrite")
+            own_lines = read(self.path("own_paths.h5"))[1]
+            lines += own_lines
+            tracts += [tract] * len(own_lines)
+        values, found = read(self.path("all_paths.h5"))
+        self.assertEqual(list(values["tract"]), tracts)
+        self.assertEqual(set(tracts), {0, 1})
+        for line, expected in zip(found, lines):
+            np.testing.assert_array_equal(line, expected)
+
+    def test_matrices_of_seeds_by_seeds_are_refused(self):
+        rc, output = self.launch(self.path("out.h5"), *self.base(), "--tracts", self.protocols(), "--matrix1", self.path("m.h5"))
+        self.assertEqual(rc, USAGE, output)
+        self.assertIn("--matrix1", output)
 
     def test_the_voxels_of_each_mask_are_stored(self):
         out = self.make("all.h5", *self.base(), "--tracts", self.protocols(), "--tract-samples", 5, ranks=2)

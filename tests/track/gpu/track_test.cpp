@@ -181,7 +181,7 @@ TEST_F(TrackCuda, ChangedStreamlinesAreThoseOfANewTracker) {
   const auto density = [&](tracker& t, const track_input& of) {
     std::vector<std::uint32_t> sums(of.plan.groups() * of.places);
     counters out;
-    out.density = sums.data();
+    out.set<"density">(sums.data());
     t.track(0, of.plan.groups(), out);
     return sums;
   };
@@ -230,8 +230,8 @@ TEST_F(TrackCuda, CountsInAnotherSpaceAndAcceptedBitsAreThoseOfTheCpu) {
   const auto count = [&](const device& d) {
     std::vector<std::uint32_t> density(groups * in.places), bits(groups * bit_words(in.plan.per_group));
     counters out;
-    out.density = density.data();
-    out.accepted_bits = bits.data();
+    out.set<"density">(density.data());
+    out.set<"accepted_bits">(bits.data());
     make_tracker(d, in)->track(0, groups, out);
     return std::pair(density, bits);
   };

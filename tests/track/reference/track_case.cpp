@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace voxherd::track {
 
@@ -155,52 +156,61 @@ case_counts no_counts(const track_case& c) {
 
 namespace {
 
-/// Without directions, streamlines with conditions are not drawn again but counted from notes.
-void expect_same_from_notes(const device& d, const track_input& in, const counters& drawn_again) {
-  const std::size_t groups = in.plan.groups(), places = groups * in.places, seeds = groups * in.plan.seed_rows(),
-                    hits = seeds * in.columns;
-  std::vector<std::uint32_t> density(places), accepted(seeds), hit(hits);
-  std::vector<std::uint64_t> length(places), hit_length(hits), walked(groups);
-  make_tracker(d, in)->track(
-      0, groups,
-      {density.data(), length.data(), accepted.data(), hit.data(), hit_length.data(), walked.data(), nullptr}, {});
-  EXPECT_TRUE(std::equal(density.begin(), density.end(), drawn_again.density));
-  EXPECT_TRUE(std::equal(length.begin(), length.end(), drawn_again.length));
-  EXPECT_TRUE(std::equal(accepted.begin(), accepted.end(), drawn_again.accepted));
-  EXPECT_TRUE(std::equal(hit.begin(), hit.end(), drawn_again.hits));
-  EXPECT_TRUE(std::equal(hit_length.begin(), hit_length.end(), drawn_again.hit_length));
-  EXPECT_TRUE(std::equal(walked.begin(), walked.end(), drawn_again.walked));
-}
+/// Memory for the arrays of all tallies but those of a matrix.
+class count_memory {
+ public:
+  count_memory(const track_input& in, bool with_directions) : extents_(make_extents(in.plan, in.places, in.columns)) {
+    for (std::size_t i = 0; i < counters::array_count; ++i) {
+      const count_array& array = all_counts::table[i];
+      if (array.by == counted_by::cell || (array.name == std::string("directions") && !with_directions)) continue;
+      numbers_[i].resize(in.plan.groups() * extents_.bytes(array) / sizeof(std::uint32_t));
+      all_.array[i] = numbers_[i].data();
+    }
+  }
+  const counters& all() const { return all_; }
+  counters group(std::size_t number) const { return all_.row(number, extents_); }
+
+  /// Whether all arrays that this has are the same.
+  bool is_part_of(const count_memory& other) const {
+    for (std::size_t i = 0; i < counters::array_count; ++i)
+      if (all_.array[i] != nullptr && numbers_[i] != other.numbers_[i]) return false;
+    return true;
+  }
+
+ private:
+  count_extents extents_;
+  std::array<std::vector<std::uint32_t>, counters::array_count> numbers_;
+  counters all_;
+};
 
 }  // namespace
 
 case_counts count_on(const device& d, const track_case& c, std::uint64_t per_seed, std::uint64_t per_group,
                      const matrix_parts& parts) {
   const track_input in = c.input(per_seed, per_group);
-  const std::size_t places = in.places, rows = in.plan.seed_rows(), groups = in.plan.groups(), columns = in.columns;
-  std::vector<std::uint32_t> density(groups * places), accepted(groups * rows), hits(groups * rows * columns);
-  std::vector<std::uint64_t> length(groups * places), hit_length(hits.size()), walked(groups),
-      directions(groups * places * direction_products);
-  counters out{density.data(),    length.data(), accepted.data(),  hits.data(),
-               hit_length.data(), walked.data(), directions.data()};
-  make_tracker(d, in)->track(0, groups, out, parts);
-  expect_same_from_notes(d, in, out);
+  const std::size_t rows = in.plan.seed_rows(), groups = in.plan.groups(), columns = in.columns;
+  const count_memory counted(in, true), noted(in, false);
+  make_tracker(d, in)->track(0, groups, counted.all(), parts);
+  // Without directions, streamlines with conditions are not drawn again but counted from notes.
+  make_tracker(d, in)->track(0, groups, noted.all());
+  EXPECT_TRUE(noted.is_part_of(counted));
 
   case_counts sums = no_counts(c);
-  const auto add_row = [](std::vector<std::uint64_t>& to, const auto& from, std::size_t row) {
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[row * to.size() + i];
+  const auto add_row = [](std::vector<std::uint64_t>& to, const auto* from) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
   };
   for (std::size_t g = 0; g < groups; ++g) {
-    sums.walked += walked[g];
-    add_row(sums.density, density, g);
-    add_row(sums.length, length, g);
-    add_row(sums.directions, directions, g);
+    const counters of = counted.group(g);
+    sums.walked += *of.values<"walked">();
+    add_row(sums.density, of.values<"density">());
+    add_row(sums.length, of.values<"length">());
+    add_row(sums.directions, of.values<"directions">());
     for (std::size_t i = 0; i < rows && in.plan.first_seed(g) + i < c.seeds.size(); ++i) {
       const std::size_t seed_number = in.plan.first_seed(g) + i, to = c.row(seed_number) * columns;
-      sums.accepted[seed_number] += accepted[g * rows + i];
+      sums.accepted[seed_number] += of.values<"accepted">()[i];
       for (std::size_t k = 0; k < columns; ++k) {
-        sums.hits[to + k] += hits[(g * rows + i) * columns + k];
-        sums.hit_length[to + k] += hit_length[(g * rows + i) * columns + k];
+        sums.hits[to + k] += of.values<"hits">()[i * columns + k];
+        sums.hit_length[to + k] += of.values<"hit_length">()[i * columns + k];
       }
     }
   }

@@ -70,8 +70,8 @@ TEST(TrackPath, TheAcceptedBitsAreTheStreamlinesWithAPath) {
     const std::size_t words = bit_words(per_group), groups = in.plan.groups();
     std::vector<std::uint32_t> bits(groups * words), accepted(groups * in.plan.seed_rows());
     counters out;
-    out.accepted = accepted.data();
-    out.accepted_bits = bits.data();
+    out.set<"accepted">(accepted.data());
+    out.set<"accepted_bits">(bits.data());
     make_tracker({backend::cpu, threads, 0}, in)->track(0, groups, out);
     path_recorder recorder(in);
     streamline_path path;

@@ -128,7 +128,7 @@ TEST(TrackWalker, AWarpWithoutDisplacementsGivesTheCountsOfItsImageAlone) {
   in.space.to_samples.field.values = in.space.to_seeds.field.values = none.data();
   std::vector<std::uint32_t> density(in.places);
   counters out;
-  out.density = density.data();
+  out.set<"density">(density.data());
   make_tracker({backend::cpu, 1, 0}, in)->track(0, 1, out);
   EXPECT_TRUE(std::equal(density.begin(), density.end(), expected.density.begin()));
 }

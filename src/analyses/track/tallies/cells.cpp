@@ -1,0 +1,10 @@
+#include "kernels/track/tallies/cells.hpp"
+
+#include "src/analyses/track/tally_output.hpp"
+
+namespace voxherd::track {
+
+/// Matrices write them into files of their own; src/analyses/track/matrix_steps.hpp.
+const tally_output cells::output{.is_wanted = [](const track_inputs&) { return false; }};
+
+}  // namespace voxherd::track
