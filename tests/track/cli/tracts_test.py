@@ -111,11 +111,6 @@ class Tracts(TractJobs):
         for line, expected in zip(found, lines):
             np.testing.assert_array_equal(line, expected)
 
-    def test_matrices_of_seeds_by_seeds_are_refused(self):
-        rc, output = self.launch(self.path("out.h5"), *self.base(), "--tracts", self.protocols(), "--matrix1", self.path("m.h5"))
-        self.assertEqual(rc, USAGE, output)
-        self.assertIn("--matrix1", output)
-
     def test_the_voxels_of_each_mask_are_stored(self):
         out = self.make("all.h5", *self.base(), "--tracts", self.protocols(), "--tract-samples", 5, ranks=2)
         with h5py.File(out) as file:
@@ -187,6 +182,7 @@ class Errors(TractJobs):
         folder = self.protocols()
         for option, value, words in (("--seed-image", "seed.nii", "--seed-image and --tracts exclude each other"),
                                      ("--include", "a.nii", "--include has no meaning with --tracts"),
+                                     ("--matrix1", "m.h5", "--matrix1 has no meaning with --tracts"),
                                      ("--samples-per-seed", 5, "has no meaning without --seed-image or --connectome")):
             self.refuse(USAGE, words, "--tracts", folder, option, value)
         self.refuse(USAGE, "--tract-samples has no meaning without --tracts", "--seed-image", "s.nii", "--tract-samples", 5)
