@@ -376,7 +376,7 @@ track_request make_track_request(const probtrackx2_request& request, const std::
 
 track_extension make_extension(const probtrackx2_request& request, const std::string& folder) {
   track_extension more;
-  if (request.simple) more.seed_list = request.seed_image.front(), more.read_seed_list = read_voxel_list;
+  if (request.simple) more.seeds = {request.seed_image.front(), read_voxel_list};
   more.add_matrices = [simple = request.simple, to_targets = request.target_densities, folder](
                           const session& s, const track_inputs& in, track_matrices& matrices) {
     if (simple) matrices.rows.push_back(make_seed_densities(s, simple_file(folder), in));

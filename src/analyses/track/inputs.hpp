@@ -20,8 +20,8 @@ namespace voxherd {
 /// lead back from its last target.
 struct track_draw {
   std::size_t tract = 0;  ///< its number
-  std::vector<std::uint32_t> marked,
-      marks;                               ///< voxels in masks of this draw only, and their bits beside the common ones
+  // Voxels in masks of this draw only, and their bits beside the common ones.
+  std::vector<std::uint32_t> marked, marks;
   std::vector<track::seed> seeds;          ///< by region, then by voxel; with surfaces in their order
   std::vector<std::string> include_names;  ///< of the masks that streamlines must pass; on the root
   track::walk_settings how;
@@ -100,44 +100,5 @@ class draw_masks {
   const track_draw* current_ = nullptr;    ///< whose marks are in `voxels_`
   std::vector<track::voxel_info> voxels_;  ///< empty until a draw has masks of its own
 };
-
-struct track_extension;
-
-/// Collective. Throws failure, the same on every rank.
-track_inputs read_track_inputs(const session& s, const track_request& request, const track_extension& more);
-
-/// The space and the places, without masks and seeds; the root also has `voxels`. Collective. Throws failure.
-track_inputs read_track_field(const session& s, const track_request& request, posterior_samples samples);
-/// Adds the masks, and returns the seeds and how streamlines are drawn. By one process, with the files of
-/// with_mask_files(). Throws failure.
-track_draw read_draw(const track_request& request, const track_extension& more, track_inputs& in);
-/// Adds what all draws share: masks that must not be left, targets, and surfaces whose vertices are columns of a
-/// matrix. By one process, with the files of with_mask_files(). Throws failure.
-void read_counted_masks(const track_request& request, track_inputs& in);
-/// From the root, but for the surfaces. Collective.
-void share_counted_masks(const session& s, track_inputs& in);
-/// On every rank.
-void set_closest_vertex(const track_request& request, track_inputs& in);
-
-/// Numbers the seeds, groups and streamlines of all draws, and counts those of the tracts. `whole_seeds`, `pairs`: as
-/// in make_group_plan().
-void number_draws(bool whole_seeds, bool pairs, track_inputs& in);
-
-/// A seed at a voxel's centre.
-track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t region);
-
-/// Seeds of a list with surfaces, in its order: voxels of images that have samples, and active vertices, also those
-/// outside the samples. On one process. Throws failure.
-void read_listed_seeds(const track_request& request, track_inputs& in, std::vector<track::seed>& seeds);
-
-/// Warns if no streamline joins two surfaces of seeds, as with closed surfaces to stop at. `joining`: those that do. On
-/// one process.
-void warn_of_separate_surfaces(const track_inputs& in, std::uint64_t joining);
-
-/// Cuts streamlines into groups of at least 2^16, for at most 1024 rows of counts of `row_bytes` each, or 1 GB of them.
-/// `whole_seeds`: no group has only a part of a seed's streamlines, unless these are more than 2^24. `pairs`: at most
-/// 256 groups, since each has a list of pairs, many of which are in every list. Depends on the inputs only.
-track::group_plan make_group_plan(std::uint64_t seeds, std::uint64_t per_seed, std::uint64_t row_bytes,
-                                  bool whole_seeds = false, bool pairs = false);
 
 }  // namespace voxherd

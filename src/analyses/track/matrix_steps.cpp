@@ -11,6 +11,7 @@
 #include "kernels/portable/output_rows.hpp"
 #include "src/analyses/track/draw_tracker.hpp"
 #include "src/analyses/track/kept_lists.hpp"
+#include "src/analyses/track/surface_seeds.hpp"
 
 namespace voxherd {
 

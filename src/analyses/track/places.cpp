@@ -132,16 +132,6 @@ void move_places(const track_request& request, track_inputs& in) {
         "the seeds' space to that of the samples?");
 }
 
-label_image track_inputs::read_image(const std::string& path, label_kind kind) const {
-  return read_labels(path, space.grid, kind, reference, rules);
-}
-
-bool track_inputs::has_samples(std::uint64_t voxel) const {
-  if (!space.is_separate) return (voxels[voxel].marks & mark::inside) != 0;
-  const auto at = find_voxel(samples.grid, space.to_samples(voxel_position(space.grid, voxel)));
-  return at && (sample_voxels[*at].marks & mark::inside) != 0;
-}
-
 namespace {
 
 /// Calls use(mask number, place) for the voxels of each mask that a streamline can reach, and of_surface(mask number,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -8,7 +9,6 @@
 
 #include "kernels/track/tally_list.hpp"
 #include "mpi/comm/session.hpp"
-#include "mpi/run/known_result.hpp"
 #include "src/analyses/track/inputs.hpp"
 
 namespace voxherd {
@@ -60,20 +60,14 @@ class track_sums {
   std::vector<group_bits> bits_;
 };
 
+/// Whether a run counts a tally.
+template <class Tally>
+bool is_counted(const track_inputs& in) {
+  const std::vector<std::size_t> arrays = list_counted_arrays(in);
+  return std::find(arrays.begin(), arrays.end(), track::tally_list::first_array<Tally>()) != arrays.end();
+}
+
 /// Memory that sums take on each rank, in bytes.
 double sum_bytes(const track_inputs& in);
-
-/// On rank 0.
-void log_sums(const track_sums& sums, const track_inputs& in, const device& d);
-
-/// The result: maps over `voxels`, those of all places in the order of the result, and constants. The maps are computed
-/// when they are written; all arguments outlive them.
-std::vector<known_output> make_track_maps(const track_sums& sums, const track_inputs& in,
-                                          const std::vector<std::uint64_t>& voxels);
-std::vector<constant> make_track_constants(const track_sums& sums, const track_inputs& in);
-known_size track_size(const track_inputs& in);
-
-/// Outputs with default options, for the help text.
-std::vector<output_spec> track_outputs();
 
 }  // namespace voxherd

@@ -1,4 +1,4 @@
-#include "src/analyses/track/inputs.hpp"
+#include "src/analyses/track/surface_seeds.hpp"
 
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>

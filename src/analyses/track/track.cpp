@@ -4,9 +4,11 @@
 #include "mpi/run/steps.hpp"
 #include "src/analyses/common/choose_device.hpp"
 #include "src/analyses/common/run_options.hpp"
+#include "src/analyses/track/group_plans.hpp"
 #include "src/analyses/track/groups.hpp"
 #include "src/analyses/track/matrix_steps.hpp"
 #include "src/analyses/track/pair_matrix.hpp"
+#include "src/analyses/track/results.hpp"
 #include "src/analyses/track/streamlines.hpp"
 #include "src/analyses/track/track_run.hpp"
 #include "src/analyses/track/tracts.hpp"
@@ -43,7 +45,7 @@ exit_status run_track(session& s, const track_request& request) { return run_tra
 exit_status run_track_with(session& s, const track_request& request, const track_extension& more) {
   run_settings how = make_run_settings(s, request.run);
   const device d = choose_device_of_one_kind(s, request.run);
-  track_inputs in = request.tracts.empty() ? read_track_inputs(s, request, more) : read_tract_inputs(s, request);
+  track_inputs in = request.tracts.empty() ? read_track_inputs(s, request, more.seeds) : read_tract_inputs(s, request);
   const track_matrices matrices = make_matrices(s, request, more, in);
   number_draws(!matrices.rows.empty(), !matrices.pairs.empty(), in);
   how.configuration = in.configuration;

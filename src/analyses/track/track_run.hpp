@@ -1,14 +1,12 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "mpi/comm/session.hpp"
-#include "src/analyses/track/inputs.hpp"
 #include "src/analyses/track/matrix.hpp"
 #include "src/analyses/track/pair_matrix.hpp"
-#include "src/scan/label_image.hpp"
+#include "src/analyses/track/read_inputs.hpp"
 
 namespace voxherd {
 
@@ -20,9 +18,7 @@ struct track_matrices {
 
 /// What another command asks for beyond the options of `voxherd track`.
 struct track_extension {
-  std::string seed_list;  ///< a text file whose voxels are the seeds, instead of --seed-image; "" for none
-  /// Reads it. On one process. Throws failure.
-  label_image (*read_seed_list)(const std::string& path, const fsl_grid& grid) = nullptr;
+  seed_list seeds;
   /// Adds matrices to those of the options. Collective. Throws failure.
   std::function<void(const session& s, const track_inputs& in, track_matrices& matrices)> add_matrices;
 };

@@ -6,9 +6,8 @@
 #include <cmath>
 
 #include "core/text.hpp"
-#include "src/analyses/track/inputs.hpp"
 #include "src/analyses/track/places.hpp"
-#include "src/analyses/track/track_run.hpp"
+#include "src/analyses/track/read_inputs.hpp"
 #include "src/io/fingerprint.hpp"
 
 namespace voxherd {

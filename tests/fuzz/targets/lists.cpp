@@ -1,7 +1,7 @@
 // A text file with one mask per line.
 #include <algorithm>
 
-#include "src/analyses/track/places.hpp"
+#include "src/analyses/track/mask_files.hpp"
 #include "tests/fuzz/targets/input.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,6 +1,6 @@
 #include "kernels/track/tallies/accepted.hpp"
 
-#include "src/analyses/track/tally_output.hpp"
+#include "src/analyses/track/tract_maps.hpp"
 
 namespace voxherd::track {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kernels/portable/symmetric_eigen3.hpp"
-#include "src/analyses/track/tally_output.hpp"
+#include "src/analyses/track/tract_maps.hpp"
 
 namespace voxherd::track {
 

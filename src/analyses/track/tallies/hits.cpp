@@ -1,7 +1,7 @@
 #include "kernels/track/tallies/hits.hpp"
 
 #include "kernels/track/tallies/lengths.hpp"
-#include "src/analyses/track/tally_output.hpp"
+#include "src/analyses/track/tract_maps.hpp"
 
 namespace voxherd::track {
 
