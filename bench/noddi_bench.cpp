@@ -14,7 +14,7 @@ void add(const std::string& name, const bench_options& o, noddi_case c) {
              : o.chosen.kind == backend::cuda ? gpu_voxels
                                               : 192 * static_cast<std::size_t>(o.chosen.threads);
   const auto make_problem = [d = o.chosen](const noddi_case& one) {
-    return [d, one] { return std::make_unique<noddi_problem>(d, one); };
+    return [d, one] { return make_noddi_problem(d, one); };
   };
   c.settings.samples = 50;
   add_benchmark(name, make_problem(c));
@@ -37,7 +37,10 @@ void add_speed(const bench_options& o) {
   add("noddi/watson/K96_dot", o, c);
   c.settings.dot = false;
   c.gradient_deviation = true;
-  if (o.chosen.kind != backend::cuda) add("noddi/watson/K96_deviation", o, c);
+  add("noddi/watson/K96_deviation", o, c);
+  c.gradient_deviation = false;
+  c.settings.distribution = noddi::distribution::bingham;
+  add("noddi/bingham/K96", o, c);
 }
 
 }  // namespace

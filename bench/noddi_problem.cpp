@@ -65,17 +65,19 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-noddi_problem::noddi_problem(const device& d, const noddi_case& c)
+template <class Model>
+noddi_problem<Model>::noddi_problem(const device& d, const noddi_case& c)
     : device_(d), case_(c), truth_(mixed_tissue(c.voxels, c.settings.dot)), voxel_numbers_(c.voxels) {
   use_device(d);
   const gradient_table gradients = make_noddi_gradients(c.directions);
   std::iota(voxel_numbers_.begin(), voxel_numbers_.end(), std::uint64_t{0});
   write_signals(gradients);
   allocate_results();
-  estimator_ = noddi::make_estimator(d, gradients, c.settings, c.gradient_deviation);
+  estimator_ = voxel_model::make_estimator(d, Model(c.settings), gradients, c.gradient_deviation, c.settings);
 }
 
-void noddi_problem::write_signals(const gradient_table& gradients) {
+template <class Model>
+void noddi_problem<Model>::write_signals(const gradient_table& gradients) {
   const std::size_t k = gradients.size(), row_floats = k + (case_.gradient_deviation ? 9 : 0);
   rows_ = host_buffer(device_, case_.voxels * row_floats * sizeof(float));
   auto* const rows = reinterpret_cast<float*>(rows_.data());
@@ -90,9 +92,10 @@ void noddi_problem::write_signals(const gradient_table& gradients) {
   }
 }
 
-void noddi_problem::allocate_results() {
-  const auto chosen = chosen_outputs<noddi::noddi_outputs>(case_.settings);
-  const auto widths = output_widths<noddi::noddi_outputs>(case_.settings);
+template <class Model>
+void noddi_problem<Model>::allocate_results() {
+  const auto chosen = chosen_outputs<outputs>(case_.settings);
+  const auto widths = output_widths<outputs>(case_.settings);
   for (std::size_t i = 0; i < results_.count; ++i) {
     if (!chosen[i]) continue;
     memory_.emplace_back(device_, case_.voxels * widths[i]);
@@ -100,26 +103,34 @@ void noddi_problem::allocate_results() {
   }
 }
 
-void noddi_problem::run() {
+template <class Model>
+void noddi_problem<Model>::run() {
   use_device(device_);
   estimator_->run(case_.voxels, voxel_numbers_.data(), reinterpret_cast<const float*>(rows_.data()), results_);
 }
 
-std::string noddi_problem::find_error() const {
+template <class Model>
+std::string noddi_problem<Model>::find_error() const {
   std::vector<double> ndi, odi, fwf;
   for (std::size_t i = 0; i < case_.voxels; ++i) {
-    const std::uint8_t status = results_.values<"status">()[i];
+    const std::uint8_t status = results_.template values<"status">()[i];
     if (status != 0) return fmt::format("voxel {}: {}; expected fitted", i, voxel_status_texts.at(status).meaning);
     const auto error = [i](const float* found, double truth) {
       return std::abs(static_cast<double>(found[i]) - truth);
     };
-    ndi.push_back(error(results_.values<"NDI">(), truth_[i].ndi));
-    odi.push_back(error(results_.values<"ODI">(), truth_[i].odi));
-    fwf.push_back(error(results_.values<"FWF">(), truth_[i].fwf));
+    ndi.push_back(error(results_.template values<"NDI">(), truth_[i].ndi));
+    odi.push_back(error(results_.template values<"ODI">(), truth_[i].odi));
+    fwf.push_back(error(results_.template values<"FWF">(), truth_[i].fwf));
   }
   const double of_ndi = median(ndi), of_odi = median(odi), of_fwf = median(fwf);
   if (of_ndi < 0.05 && of_odi < 0.05 && of_fwf < 0.05) return {};
   return fmt::format("median errors: NDI {:.3f}, ODI {:.3f}, FWF {:.3f} (expected below 0.05)", of_ndi, of_odi, of_fwf);
+}
+
+std::unique_ptr<problem> make_noddi_problem(const device& d, const noddi_case& c) {
+  return noddi::with_model(c.settings, [&](const auto& model) -> std::unique_ptr<problem> {
+    return std::make_unique<noddi_problem<std::decay_t<decltype(model)>>>(d, c);
+  });
 }
 
 }  // namespace voxherd::bench

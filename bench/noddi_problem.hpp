@@ -3,8 +3,9 @@
 #include <vector>
 
 #include "bench/program.hpp"
-#include "kernels/noddi/noddi.hpp"
+#include "kernels/noddi/models.hpp"
 #include "kernels/noddi/protocol.hpp"
+#include "kernels/voxel_model/model_estimator.hpp"
 
 namespace voxherd::bench {
 
@@ -17,8 +18,11 @@ struct noddi_case {
 
 /// NODDI with a Watson distribution as in the program, from signals in host memory to results in host memory (for a
 /// GPU: page-locked, copies included). Voxels of white and grey matter; the signal-to-noise ratio is 30.
+template <class Model>
 class noddi_problem final : public problem {
  public:
+  using outputs = voxel_model::outputs_of<Model>;
+
   noddi_problem(const device& d, const noddi_case& c);
 
   void run() override;
@@ -38,8 +42,10 @@ class noddi_problem final : public problem {
   std::vector<std::uint64_t> voxel_numbers_;
   host_buffer rows_;
   std::vector<host_buffer> memory_;
-  noddi::result_arrays results_;
-  std::unique_ptr<noddi::estimator> estimator_;
+  output_arrays<outputs> results_;
+  voxel_model::estimator_of<Model> estimator_;
 };
+
+std::unique_ptr<problem> make_noddi_problem(const device& d, const noddi_case& c);
 
 }  // namespace voxherd::bench

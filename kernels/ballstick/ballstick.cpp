@@ -58,8 +58,10 @@ std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table&
   if (s.sample_every < 1 || s.samples() < 1) throw std::invalid_argument("ballstick: no sample would be stored");
   if (s.adapt_every < 1) throw std::invalid_argument("ballstick: adapt_every must be at least 1");
   const auto make = [&](const settings& own) {
-    return d.kind == backend::cuda ? make_cuda_estimator(gradients, own, gradient_deviation)
-                                   : make_cpu_estimator(d, gradients, own, gradient_deviation);
+    const output_settings all{own, true};
+    return d.kind == backend::cuda
+               ? voxel_model::make_cuda_estimator(ballstick_model{}, gradients, gradient_deviation, all)
+               : voxel_model::make_cpu_estimator(d, ballstick_model{}, gradients, gradient_deviation, all);
   };
   return s.log_odds_per_fibre ? make_odds_estimator(s, make) : make(s);
 }

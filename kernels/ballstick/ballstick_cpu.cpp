@@ -1,10 +1,9 @@
-#include <algorithm>
+#include "kernels/ballstick/ballstick_cpu.hpp"
 
 #include "kernels/ballstick/ballstick.hpp"
-#include "kernels/ballstick/ballstick_cpu.hpp"
 #include "kernels/ballstick/measurements.hpp"
 #include "kernels/ballstick/summary.hpp"
-#include "kernels/device/each_cpu.hpp"
+#include "kernels/voxel_model/cpu_estimator.hpp"
 
 namespace voxherd::ballstick {
 
@@ -12,96 +11,96 @@ namespace {
 
 using real = cpu_scratch::real;
 
-class cpu_estimator final : public estimator {
+class cpu_stages {
  public:
-  cpu_estimator(const device& d, const gradient_table& gradients, const settings& s, bool gradient_deviation)
-      : threads_(std::max(d.threads, 1)),
-        settings_(s),
+  using outputs = posterior_outputs;
+
+  cpu_stages(const gradient_table& gradients, const settings& s, bool deviates)
+      : settings_(s),
         gradients_(gradients),
-        deviates_(gradient_deviation),
-        table_(make_weighting_table(gradients, padded(gradients.size()))),
+        slots_((gradients.size() + real::size() - 1) / real::size()),
+        table_(make_weighting_table(gradients, slots_ * real::size())),
         chain_(chain_settings_of(s, gradients.size(), table_.max_weighting)),
-        summarise_(s, gradients.size()) {
+        summarise_(s, gradients.size()),
+        sizes_(sizes_of(s, gradients.size(), static_cast<int>(table_.x.size()), deviates)) {
     for (const auto* column : {&table_.x, &table_.y, &table_.z, &table_.offset, &table_.weighting}) {
       for (std::size_t i = 0; i < column->size(); i += real::size())
         columns_.emplace_back(column->data() + i, lane::stdx::element_aligned);
     }
   }
 
-  void run(std::size_t count, const std::uint64_t* voxels, const float* rows, const result_arrays& out) override {
-    const std::size_t row_floats = gradients_.size() + (deviates_ ? 9 : 0);
-    each_team_on_cpu(threads_, count, 4, [&] {
-      const auto scratch = std::make_shared<cpu_scratch>(gradients_.size(), settings_.fibres,
-                                                         make_parameter_layout(settings_).rows(), settings_.samples());
-      const auto fitter = std::shared_ptr(make_cpu_start_fitter(settings_, gradients_));
-      return [=, this](std::size_t i) { estimate(i, voxels[i], rows + i * row_floats, *fitter, *scratch, out); };
-    });
+  const voxel_model::voxel_sizes& sizes() const { return sizes_; }
+  const voxel_model::output_sizes<outputs>& bytes() const { return summarise_.widths; }
+  void summarise(const float* samples, const float* acceptance, std::size_t item, const result_arrays& out) const {
+    summarise_(samples, acceptance, item, out);
   }
+
+  class worker {
+   public:
+    explicit worker(const cpu_stages& stages)
+        : stages_(stages),
+          fitter_(make_cpu_start_fitter(stages.settings_, stages.gradients_)),
+          scratch_(stages.slots_, stages.settings_.fibres) {}
+
+    void fit(const float* signals, const float* deviation, float* start, std::size_t, const result_arrays&) {
+      fitter_->fit(signals, deviation, start);
+      measurements_ = stages_.measurements_of(scratch_, signals, deviation);
+    }
+
+    void sample(std::uint64_t voxel, const float* start, float* samples, float* acceptance) {
+      const settings& s = stages_.settings_;
+      const auto run = [&]<int Fibres>() {
+        run_cpu_chain<Fibres>(s, stages_.chain_, measurements_, start, voxel, scratch_, samples, acceptance);
+      };
+      with_fibres(s.fibres, run);
+    }
+
+   private:
+    const cpu_stages& stages_;
+    std::unique_ptr<cpu_start_fitter> fitter_;
+    cpu_scratch scratch_;
+    cpu_measurements measurements_{};
+  };
 
  private:
-  static std::size_t padded(std::size_t n) { return (n + real::size() - 1) / real::size() * real::size(); }
-
-  void estimate(std::size_t item, std::uint64_t voxel, const float* row, cpu_start_fitter& fitter, cpu_scratch& scratch,
-                const result_arrays& out) const {
-    const int k = static_cast<int>(gradients_.size());
-    auto* const signals = reinterpret_cast<float*>(scratch.signals.data());
-    const voxel_preparer prepare{k, scratch.slots * static_cast<int>(real::size()), settings_.noise};
-    const voxel_status status = prepare(row, signals);
-    out.put<"status">(item, status);
-    if (status != voxel_status::fitted) return summarise_.clear(item, out);
-
-    const cpu_measurements m = measurements_of(scratch, row + k);
-    float start[max_parameters];
-    fitter.fit(signals, deviates_ ? row + k : nullptr, start);
-    run_chain(m, start, voxel, scratch);
-    summarise_(scratch.chain_samples.data(), scratch.acceptance, item, out);
-  }
-
-  cpu_measurements measurements_of(cpu_scratch& scratch, const float* deviation) const {
-    const auto slots = static_cast<std::size_t>(scratch.slots);
+  cpu_measurements measurements_of(cpu_scratch& scratch, const float* signals, const float* deviation) const {
     const real* columns = columns_.data();
-    if (deviates_) {
+    if (deviation != nullptr) {
       scratch.own_table = columns_;
       real* own = scratch.own_table.data();
-      for (std::size_t s = 0; s < slots; ++s) {
-        weighted_direction<real> g{own[s], own[s + slots], own[s + 2 * slots], own[s + 3 * slots]};
-        deviate(g, own[s + 4 * slots], deviation);
-        own[s] = g.x, own[s + slots] = g.y, own[s + 2 * slots] = g.z;
+      for (std::size_t s = 0; s < slots_; ++s) {
+        weighted_direction<real> g{own[s], own[s + slots_], own[s + 2 * slots_], own[s + 3 * slots_]};
+        deviate(g, own[s + 4 * slots_], deviation);
+        own[s] = g.x, own[s + slots_] = g.y, own[s + 2 * slots_] = g.z;
       }
       columns = own;
     }
-    return {scratch.slots,       scratch.signals.data(), columns, columns + slots, columns + 2 * slots,
-            columns + 3 * slots, columns + 4 * slots};
+    return {static_cast<int>(slots_),
+            reinterpret_cast<const real*>(signals),
+            columns,
+            columns + slots_,
+            columns + 2 * slots_,
+            columns + 3 * slots_,
+            columns + 4 * slots_};
   }
 
-  void run_chain(const cpu_measurements& m, const float* start, std::uint64_t voxel, cpu_scratch& scratch) const {
-    switch (settings_.fibres) {
-      case 1:
-        return run_cpu_chain<1>(settings_, chain_, m, start, voxel, scratch);
-      case 2:
-        return run_cpu_chain<2>(settings_, chain_, m, start, voxel, scratch);
-      case 3:
-        return run_cpu_chain<3>(settings_, chain_, m, start, voxel, scratch);
-      case 4:
-        return run_cpu_chain<4>(settings_, chain_, m, start, voxel, scratch);
-    }
-  }
-
-  int threads_;
   settings settings_;
   gradient_table gradients_;
-  bool deviates_;
+  std::size_t slots_;
   weighting_table table_;
   chain_settings chain_;
   chain_summary summarise_;
-  std::vector<real> columns_;  ///< x, y, z, offset, weighting, `slots` long each
+  voxel_model::voxel_sizes sizes_;
+  std::vector<real> columns_;  ///< x, y, z, offset, weighting, `slots_` long each
 };
 
 }  // namespace
 
-std::unique_ptr<estimator> make_cpu_estimator(const device& d, const gradient_table& gradients, const settings& s,
-                                              bool gradient_deviation) {
-  return std::make_unique<cpu_estimator>(d, gradients, s, gradient_deviation);
-}
-
 }  // namespace voxherd::ballstick
+
+template <>
+voxherd::voxel_model::estimator_of<voxherd::ballstick_model> voxherd::voxel_model::make_cpu_estimator(
+    const device& d, const ballstick_model&, const gradient_table& g, bool deviates,
+    const ballstick::output_settings& s) {
+  return std::make_unique<cpu_estimator<ballstick::cpu_stages>>(d, g, s.chain, deviates);
+}

@@ -29,25 +29,17 @@ struct cpu_measurements {
 struct cpu_scratch {
   using real = cpu_team<float>::real;
 
-  cpu_scratch(std::size_t measurements, int fibres, int rows, int samples)
-      : slots(static_cast<int>((measurements + real::size() - 1) / real::size())),
-        signals(static_cast<std::size_t>(slots)),
-        arrays(static_cast<std::size_t>(slots * (4 + 2 * fibres))),
-        chain_samples(static_cast<std::size_t>(rows * samples)) {}
+  cpu_scratch(std::size_t slots, int fibres) : arrays(slots * static_cast<std::size_t>(4 + 2 * fibres)) {}
 
-  int slots;
-  std::vector<real> signals;
   std::vector<real> arrays;
   std::vector<real> own_table;  ///< five columns, if gradients deviate
-  std::vector<float> chain_samples;
-  float acceptance[max_parameters];
   chain_scratch chain;
 };
 
-/// Samples one voxel on the calling thread: its results are left in the scratch.
+/// Samples one voxel on the calling thread.
 template <int Fibres>
 void run_cpu_chain(const settings& s, const chain_settings& c, const cpu_measurements& m, const float* start,
-                   std::uint64_t voxel, cpu_scratch& scratch);
+                   std::uint64_t voxel, cpu_scratch& scratch, float* samples, float* acceptance);
 
 /// Least-squares starts on the CPU. One object per thread, because it owns scratch memory.
 class cpu_start_fitter {

@@ -9,6 +9,9 @@ namespace voxherd::ballstick {
 struct output_settings {
   settings chain;
   bool all_samples = false;  ///< also the samples of S0, d, d_std, R, f0 and tau
+
+  voxel_model::chain_lengths lengths() const { return chain.lengths(); }
+  void set_lengths(const voxel_model::chain_lengths& c) { chain.set_lengths(c); }
 };
 
 namespace posterior {

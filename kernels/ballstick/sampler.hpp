@@ -9,8 +9,6 @@ namespace voxherd::ballstick {
 
 using voxel_model::prepared_draw;
 
-constexpr int max_parameters = 2 + 4 + 3 * max_fibres;
-
 using chain_scratch = voxel_model::chain_scratch<max_parameters>;
 
 /// Random-walk Metropolis over one voxel's ball & stick parameters, one scalar at a time, by one team of lanes that

@@ -113,6 +113,18 @@ inline parameter_layout make_parameter_layout(const settings& s) {
   return make_parameter_layout(s.model, s.fibres, s.unattenuated, s.noise);
 }
 
+/// Parameters of any run.
+constexpr int max_parameters = 2 + 4 + 3 * max_fibres;
+
+/// Calls use.template operator()<Fibres>() with a number of fibres.
+template <class Use>
+void with_fibres(int fibres, const Use& use) {
+  if (fibres == 1) return use.template operator()<1>();
+  if (fibres == 2) return use.template operator()<2>();
+  if (fibres == 3) return use.template operator()<3>();
+  use.template operator()<4>();
+}
+
 /// Supports of section "Priors": d in mm2/s, d_std in mm2/s.
 constexpr float max_diffusivity = 0.005f;
 constexpr float max_diffusivity_std = 0.01f;

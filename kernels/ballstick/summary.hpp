@@ -5,8 +5,19 @@
 #include "kernels/ballstick/posterior_outputs.hpp"
 #include "kernels/portable/lane_math.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
+#include "kernels/voxel_model/voxel_sizes.hpp"
 
 namespace voxherd::ballstick {
+
+/// The sizes of an estimator with `padded` signals per voxel.
+inline voxel_model::voxel_sizes sizes_of(const settings& s, std::size_t measurements, int padded, bool deviates) {
+  return {.measurements = static_cast<int>(measurements),
+          .padded = padded,
+          .deviates = deviates,
+          .noise = s.noise,
+          .parameters = max_parameters,
+          .sample_floats = make_parameter_layout(s).rows() * s.samples()};
+}
 
 /// Computes one voxel's results from its chain: means, mean directions, dispersions; fibres are sorted by decreasing
 /// mean fraction.
@@ -50,15 +61,6 @@ struct chain_summary {
     out.put<"mean_fsum">(item, sum);
     if (out.values<"log_likelihood">() != nullptr) out.put<"log_likelihood">(item, log_likelihood(samples));
     put_acceptance(accepted, order, item, out);
-  }
-
-  /// Zeros for a voxel that could not be fitted.
-  VOXHERD_FUNCTION void clear(std::size_t item, const result_arrays& out) const {
-    for (std::size_t i = 0; i < place<"status">(); ++i) {
-      if (out.array[i] == nullptr) continue;
-      const std::size_t width = widths[i] / sizeof(float);
-      for (std::size_t n = 0; n < width; ++n) out.floats(i)[item * width + n] = 0.0f;
-    }
   }
 
  private:

@@ -7,11 +7,12 @@
 #include "kernels/device/held_memory.hpp"
 #include "kernels/geodesic/pair_work.hpp"
 #include "kernels/geodesic/trace_job.hpp"
-#include "kernels/noddi/noddi.hpp"
+#include "kernels/noddi/watson_model.hpp"
 #include "kernels/perfusion/perfusion.hpp"
 #include "kernels/tensor/bootstrap.hpp"
 #include "kernels/tensor_field/field.hpp"
 #include "kernels/track/tracker.hpp"
+#include "kernels/voxel_model/model_estimator.hpp"
 
 // What .cu files define, for a build without CUDA. It is compiled in every build: qualified names must match their
 // declarations.
@@ -64,12 +65,21 @@ std::unique_ptr<voxherd::tensor_field::field> voxherd::tensor_field::make_quarti
 
 void voxherd::tensor_field::copy_from_gpu(void*, const void*, std::size_t) { refuse_cuda("tensor_field"); }
 
-std::unique_ptr<voxherd::ballstick::estimator> voxherd::ballstick::make_cuda_estimator(const gradient_table&,
-                                                                                       const settings&, bool) {
+template <>
+voxherd::voxel_model::estimator_of<voxherd::ballstick_model> voxherd::voxel_model::make_cuda_estimator(
+    const ballstick_model&, const gradient_table&, bool, const ballstick::output_settings&) {
   refuse_cuda("ballstick");
 }
 
-std::unique_ptr<voxherd::noddi::estimator> voxherd::noddi::make_cuda_estimator(const gradient_table&, const settings&) {
+template <>
+voxherd::voxel_model::estimator_of<voxherd::watson_model> voxherd::voxel_model::make_cuda_estimator(
+    const watson_model&, const gradient_table&, bool, const settings&) {
+  refuse_cuda("noddi");
+}
+
+template <>
+voxherd::voxel_model::estimator_of<voxherd::watson_dot_model> voxherd::voxel_model::make_cuda_estimator(
+    const watson_dot_model&, const gradient_table&, bool, const settings&) {
   refuse_cuda("noddi");
 }
 

@@ -62,7 +62,7 @@ std::vector<double> predict_signals(const gradient_table& gradients, const noddi
                                         real(gradients.z[i] * scale), real(gradients.b_s_per_mm2[i])};
     real by[4], by_component[3];
     const real relative = model.attenuation(axes.components(g), p, state, by, by_component);
-    signals.push_back(v.s0 * relative[0]);
+    signals.push_back(v.s0 * ((1 - v.dot) * relative[0] + v.dot));
   }
   return signals;
 }

@@ -1,11 +1,7 @@
 #pragma once
 
-#include <array>
-#include <type_traits>
-#include <utility>
-
+#include "kernels/noddi/stick.hpp"
 #include "kernels/portable/exponential.hpp"
-#include "kernels/portable/lanes.hpp"
 
 /// Sticks whose directions n have the Bingham distribution exp(kappa (mu.n)^2 + beta (fan.n)^2), 0 <= beta <= kappa
 /// (Tariq 2016, NeuroImage 133:207). Along the axes fan, fan x mu, mu, by the addition theorem, the signal is
@@ -14,6 +10,8 @@
 /// Means over n are integrals over z by quadrature, because those over the azimuth are Bessel functions I_(m/2). With
 /// beta = 0 all of them with m > 0 vanish: Watson. A saddlepoint approximation of the signal is wrong by up to 0.025.
 namespace voxherd::noddi::bingham {
+
+using noddi::stick_moments;
 
 /// Orders 0, 2, ... of the series: error below 1e-5 up to this b d_par.
 constexpr int terms = 12;
@@ -25,8 +23,6 @@ constexpr int place(int j, int k) { return k * terms - k * (k - 1) / 2 + j; }
 constexpr int nodes = 32;
 /// Bessel functions of arguments up to 32 start from this order.
 constexpr int first_bessel_order = 48;
-/// The stick's moments start from this order, times two.
-constexpr int first_stick_order = terms + 8;
 
 /// N_lm = (2 - [m = 0]) (l + m)! / ((l - m)! (2^m m!)^2).
 constexpr double addition_factor(int j, int k) {
@@ -34,77 +30,6 @@ constexpr double addition_factor(int j, int k) {
   for (int i = 2 * j + 1; i <= 2 * j + 4 * k; ++i) n *= i;
   for (int i = 1; i <= 2 * k; ++i) n /= 4.0 * i * i;
   return n;
-}
-
-/// R_j(y) = (a y + b) R_(j-1) - c R_(j-2).
-struct jacobi_step {
-  double a, b, c;
-};
-
-constexpr jacobi_step make_jacobi_step(int j, int m) {
-  const double n = j, p = m, q = -0.5, s = 2 * n + p + q;
-  if (j == 1) return {(p + q + 2) / (2 * (p + 1)), 1 - (p + q + 2) / (2 * (p + 1)), 0};
-  const double scale = 1 / (2 * n * (n + p + q) * (s - 2)), by_one = n / (n + p), by_two = (n - 1) / (n + p - 1);
-  return {scale * by_one * (s - 1) * s * (s - 2), scale * by_one * (s - 1) * (p * p - q * q),
-          scale * by_one * by_two * 2 * (n + p - 1) * (n + q - 1) * s};
-}
-
-template <class Work, int... I>
-VOXHERD_INLINED void unrolled(const Work& work, std::integer_sequence<int, I...>) {
-  (work(std::integral_constant<int, I>{}), ...);
-}
-/// work(i) for i = 0 ... Count - 1, each a compile-time constant.
-template <int Count, class Work>
-VOXHERD_INLINED void unrolled(const Work& work) {
-  unrolled(work, std::make_integer_sequence<int, Count>{});
-}
-
-/// c_l = X_l a^(l/2) q_l / H: its recurrence (watson.hpp) for the denominators q_l of its ratios, which are positive.
-struct stick_step {
-  double by_a, by_square;  ///< q_(l-2) = (1 + by_a a) q_l + by_square a^2 q_(l+2)
-  double factor;           ///< X_l
-  double sum_factor;       ///< (2l+1) P_l(0) X_l, of H = sum of (2l+1) P_l(0) c_l H, which is 1 for t = 0
-};
-
-constexpr stick_step make_stick_step(int i) {
-  const double l = 2 * i;
-  stick_step s{2 / ((2 * l + 3) * (2 * l - 1)),
-               4 * (l + 2) * (l + 1) / ((2 * l + 1) * (2 * l + 3) * (2 * l + 3) * (2 * l + 5)), 1, 2 * l + 1};
-  for (int j = 2; j <= 2 * i; j += 2) {
-    const double x = -2.0 * (j - 1) / ((2.0 * j - 1) * (2.0 * j + 1));
-    s.factor *= x;
-    s.sum_factor *= -x * (j - 1) / j;
-  }
-  return s;
-}
-
-template <class Real>
-VOXHERD_INLINED Real constant(double value) {
-  return Real(static_cast<typename lane::lane_traits<Real>::scalar>(value));
-}
-
-/// (2l+1) c_l(a) for l = 0, 2, ...
-template <class Real>
-VOXHERD_INLINED void stick_moments(Real a, Real (&moment)[terms]) {
-  Real above(1), q(1), sum(0);
-  const Real square = a * a;
-  unrolled<first_stick_order + 1>([&](auto down) {
-    constexpr int i = first_stick_order - decltype(down)::value;
-    constexpr stick_step s = make_stick_step(i);
-    sum = sum * a + q * constant<Real>(s.sum_factor);
-    if constexpr (i < terms) moment[i] = q;
-    if constexpr (i > 0) {
-      const Real below = (Real(1) + a * constant<Real>(s.by_a)) * q + square * constant<Real>(s.by_square) * above;
-      above = q;
-      q = below;
-    }
-  });
-  Real power = Real(1) / sum;
-  unrolled<terms>([&](auto up) {
-    constexpr int i = decltype(up)::value;
-    moment[i] *= power * constant<Real>((4 * i + 1) * make_stick_step(i).factor);
-    power *= a;
-  });
 }
 
 /// Gauss-Legendre quadrature over z from 0 to 1.

@@ -8,7 +8,7 @@
 #include "kernels/noddi/settings.hpp"
 #include "kernels/noddi/watson.hpp"
 #include "kernels/portable/gradient_table.hpp"
-#include "kernels/voxel_model/model.hpp"
+#include "kernels/voxel_model/with_dot.hpp"
 
 namespace voxherd {
 
@@ -16,6 +16,7 @@ namespace voxherd {
 struct bingham_values {
   double s0, fwf, ndi, odis, beta_fraction;
   std::array<double, 3> direction, fan;
+  double dot = 0;
 };
 
 /// Signals of a protocol.
@@ -54,6 +55,7 @@ struct bingham_model {
        .first_step = 0.1},
   };
   enum : int { fwf, ndi, odis, beta_fraction };
+  static constexpr int turns = 3;
   static constexpr int first_prepared = odis;
   static constexpr voxel_model::axis axes[] = {
       {"direction", "mean direction of neurites along the axes of the bvecs, sign arbitrary", 2},
@@ -183,6 +185,11 @@ struct bingham_model {
     lane::sincos(1.5707963268f * p[odis], sine, cosine);
     return 3 * lane::log2(sine) - lane::log2(cosine);
   }
+};
+
+/// The same with a part of the signal that diffusion does not attenuate.
+struct bingham_dot_model : voxel_model::with_dot<bingham_model> {
+  using with_dot::with_dot;
 };
 
 }  // namespace voxherd

@@ -2,18 +2,15 @@
 
 #include "kernels/noddi/fit_problem.hpp"
 #include "kernels/noddi/protocol.hpp"
+#include "kernels/noddi/watson_model.hpp"
+#include "kernels/voxel_model/model_fit.hpp"
 #include "kernels/voxel_model/tensor_start.hpp"
 
 namespace voxherd::noddi {
 
-/// A best fit.
-struct fit_result {
-  double s0 = 0;  ///< unit of the signal
-  double fwf = 0, ndi = 0, odi = 0, dot = 0;
-  double axis[3] = {};
-  double sigma = 0;     ///< of Rician noise, unit of the signal
-  double residual = 0;  ///< root mean square of signal minus fit
-};
+/// A best fit, in the order of watson_model and watson_dot_model.
+template <bool Dot>
+using fit_result = voxel_model::model_result<Dot ? 4 : 3>;
 
 /// The measurements that a tensor describes: b = 0 and low b-values.
 template <class Measurements, class Real>
@@ -119,9 +116,9 @@ VOXHERD_FUNCTION inline fit_point<Dot> start_from_grid(const Team& team, const M
 
 /// The best fit of one voxel by one team: axis of a tensor, grid of ODI and NDI, Levenberg-Marquardt.
 template <int Terms, bool Dot, class Team, class Measurements, class Scratch>
-VOXHERD_FUNCTION inline fit_result fit_voxel(const Team& team, const Measurements& m, const fit_tables& t,
-                                             const fit_coefficients& own, noise_model noise, double known_sigma,
-                                             Scratch& scratch) {
+VOXHERD_FUNCTION inline fit_result<Dot> fit_voxel(const Team& team, const Measurements& m, const fit_tables& t,
+                                                  const fit_coefficients& own, noise_model noise, double known_sigma,
+                                                  Scratch& scratch) {
   using real = typename Team::real;
   using shape = fit_shape<Dot>;
   using problem = fit_problem<Team, Measurements, Terms, Dot>;
@@ -137,7 +134,7 @@ VOXHERD_FUNCTION inline fit_result fit_voxel(const Team& team, const Measurement
   problem signal_problem(team, m, t, own, scale);
   const voxel_model::minimiser<Team, problem, Scratch> minimiser(team, signal_problem, scratch);
   double cost = minimiser.minimise(p);
-  fit_result r;
+  fit_result<Dot> r{};
   if (noise == noise_model::rician) {
     const double variance = voxel_model::minimise_rician(minimiser, signal_problem, p,
                                                          known_sigma * known_sigma / (scale * scale), cost, m.count());
@@ -146,10 +143,17 @@ VOXHERD_FUNCTION inline fit_result fit_voxel(const Team& team, const Measurement
     cost = minimiser.evaluate(p);
   }
   r.residual = std::sqrt(cost / m.count()) * scale;
-  r.s0 = p.linear[shape::s0] * scale;
-  r.fwf = p.linear[shape::fwf], r.ndi = p.linear[shape::ndi], r.odi = p.linear[shape::odi];
-  if constexpr (Dot) r.dot = p.linear[shape::dot];
-  for (int i = 0; i < 3; ++i) r.axis[i] = p.axis.along[i];
+  constexpr int n = Dot ? 4 : 3;
+  r.value[watson_model::fwf] = p.linear[shape::fwf];
+  r.value[watson_model::ndi] = p.linear[shape::ndi];
+  r.value[watson_model::odi] = p.linear[shape::odi];
+  if constexpr (Dot) r.value[watson_dot_model::dot] = p.linear[shape::dot];
+  r.value[n] = p.linear[shape::s0] * scale;
+  for (int i = 0; i < 3; ++i) {
+    r.axes.axis[0][i] = p.axis.u[i];
+    r.axes.axis[1][i] = p.axis.v[i];
+    r.axes.axis[2][i] = p.axis.along[i];
+  }
   return r;
 }
 

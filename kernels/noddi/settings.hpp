@@ -9,8 +9,13 @@ using voxel_model::noise_model;
 /// What is uniform before the data are seen.
 enum class dispersion_prior { odi, kappa };
 
-/// The user's settings. NODDI with a Watson distribution (Zhang 2012, NeuroImage 61:1000).
+/// Distribution of the directions of neurites: around a mean (Zhang 2012, NeuroImage 61:1000), or also fanning out in a
+/// plane.
+enum class distribution { watson, bingham };
+
+/// The user's settings.
 struct settings : voxel_model::settings {
+  noddi::distribution distribution = noddi::distribution::watson;
   double d_par_mm2_per_s = 1.7e-3;
   double d_iso_mm2_per_s = 3.0e-3;
   bool dot = false;  ///< a compartment without attenuation

@@ -18,6 +18,9 @@ struct cpu_team {
   int width() const { return lanes; }
   /// A slot of an array that is padded to complete slots.
   real load(const Number* first, int slot) const { return real(first + slot * lanes, lane::stdx::element_aligned); }
+  void store(Number* first, int slot, const real& value) const {
+    value.copy_to(first + slot * lanes, lane::stdx::element_aligned);
+  }
   /// Sum over the lanes, available to all of them.
   Number sum(real value) const { return lane::stdx::reduce(value); }
   /// Sum over the lanes in double, for large sums with significant small differences.

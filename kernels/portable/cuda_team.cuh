@@ -21,6 +21,8 @@ struct cuda_team {
   /// A slot of an array that is padded to complete slots.
   __device__ Number load(const Number* first, int slot) const { return first[slot * Width + lane]; }
 
+  __device__ void store(Number* first, int slot, Number value) const { first[slot * Width + lane] = value; }
+
   __device__ Number sum(Number value) const { return tree_sum(value); }
 
   /// Sum over the lanes in double, for large sums with significant small differences.

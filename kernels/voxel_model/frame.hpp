@@ -104,17 +104,27 @@ struct state_of<Model, Number, Slopes> {
 /// parameters.
 template <class Real, class Model, class Number, class State>
 VOXHERD_FUNCTION inline Real attenuation_in(const frame<Number>& f, const State& state, const Model& model,
-                                            const gradient<Real>& g, const Number (&p)[parameter_count<Model>],
+                                            const gradient<Real>& g, const measurement_table<Model, Real>& table,
+                                            const Number (&p)[parameter_count<Model>],
                                             Real (&by)[parameter_count<Model> + turn_count<Model>]) {
   if constexpr (directional<Model>) {
     constexpr int n = parameter_count<Model>;
     const gradient<Real> own = f.components(g);
     Real by_parameter[n], by_component[3];
-    const Real relative = model.attenuation(own, p, state, by_parameter, by_component);
+    Real relative;
+    if constexpr (tabulated<Model>)
+      relative = model.attenuation(own, table.number, p, state, by_parameter, by_component);
+    else
+      relative = model.attenuation(own, p, state, by_parameter, by_component);
     VOXHERD_UNROLL
     for (int i = 0; i < n; ++i) by[i] = by_parameter[i];
-    differentiate_turns(own, by_component, by + n);
+    Real by_turn[3];
+    differentiate_turns(own, by_component, by_turn);
+    VOXHERD_UNROLL
+    for (int i = 0; i < turn_count<Model>; ++i) by[n + i] = by_turn[i];
     return relative;
+  } else if constexpr (tabulated<Model>) {
+    return model.attenuation(g, table.number, p, by);
   } else {
     return model.attenuation(g, p, by);
   }

@@ -12,19 +12,25 @@
 /// Its members are constants of a run: diffusivities, tables by shell. It is copied to the device as it is. Fit, noise,
 /// chain, outputs, launchers for CPU and CUDA follow from these.
 ///
+/// A model whose signal needs numbers that depend on b and on nothing else, as the moments of a series, also has
+///   table_numbers, tabulate(Real b, Real (&table)[table_numbers]) const
+///                   computed once for each measurement; attenuation() gets them after the gradient
+///
 /// A directional model, whose signal depends on directions, also has
 ///   axes            a constant array of voxel_model::axis: outputs of a frame that is fitted to each voxel (frame.hpp)
+///   turns           3; 2 for a signal that is the same for all turns about the frame's last axis
 ///   state<Number, Slopes>, prepare(team, p, state&) const
 ///                   what depends on the parameters alone, computed once per point by all lanes of a team; with Slopes
 ///                   for derivatives by the parameters
-///   first_prepared  prepare() depends on this parameter and those after it, not on those before
+///   first_prepared  prepare() depends on this parameter and those after it, not on those before; only on those before
+///                   prepared_end, where a model has that
 ///   attenuation(gradient<Real>, const Number (&p)[n], const state&, Real (&by)[n], Real (&by_component)[3]) const
 ///                   the gradient is along the frame's axes; also derivatives by its components
 ///   derived, derive(const Number (&p)[n], Number (&value)[count])
 ///                   a constant array of voxel_model::derived_value: other outputs, from the parameters
 ///   relabelled, relabel(double (&p)[n], Frame& f)
-///                   the fit lets this parameter leave its bounds by half of their distance: there the same signal has
-///                   other axes, which relabel() finds
+///                   optional: the fit lets this parameter leave its bounds by half of their distance: there the same
+///                   signal has other axes, which relabel() finds
 ///   prior_energy(const float (&p)[n]) const
 ///                   minus the logarithm to base 2 of the prior's density, besides `prior` of the parameters
 namespace voxherd::voxel_model {
@@ -73,13 +79,40 @@ template <class Model>
 inline constexpr int parameter_count = static_cast<int>(std::size(Model::parameters));
 
 template <class Model>
+concept tabulated = requires {
+  Model::table_numbers;
+};
+
+/// The numbers of one measurement per lane.
+template <class Model, class Real>
+struct measurement_table {};
+template <tabulated Model, class Real>
+struct measurement_table<Model, Real> {
+  Real number[Model::table_numbers];
+};
+
+template <class Model>
+inline constexpr int table_numbers = 0;
+template <tabulated Model>
+inline constexpr int table_numbers<Model> = Model::table_numbers;
+
+template <class Model>
 concept directional = requires {
   Model::axes;
 };
 
 /// Rotations of a model's frame, which follow S0 in all arrays.
 template <class Model>
-inline constexpr int turn_count = directional<Model> ? 3 : 0;
+inline constexpr int turn_count = 0;
+template <directional Model>
+inline constexpr int turn_count<Model> = Model::turns;
+
+/// prepare() depends on the parameters before this one.
+template <class Model>
+inline constexpr int prepared_end = parameter_count<Model>;
+template <class Model>
+requires requires { Model::prepared_end; }
+inline constexpr int prepared_end<Model> = Model::prepared_end;
 
 /// Numbers of a voxel: parameters, S0, rotations.
 template <class Model>

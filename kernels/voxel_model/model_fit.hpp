@@ -18,6 +18,7 @@ class model_problem {
   using real = typename Team::real;
   static constexpr int n = parameter_count<Model>;
   static constexpr int turns = turn_count<Model>;
+  static constexpr bool can_relabel = requires { Model::relabelled; };
 
  public:
   using state = typename state_of<Model, double, true>::type;
@@ -87,7 +88,14 @@ class model_problem {
       step[i] = to.linear[i] - from.linear[i];
     }
     if constexpr (turns > 0) {
-      to.axes = turned(from.axes, step + bounded);
+      double turn[3] = {};
+      VOXHERD_UNROLL
+      for (int i = 0; i < turns; ++i) turn[i] = step[bounded + i];
+      to.axes = turned(from.axes, turn);
+      VOXHERD_UNROLL
+      for (int i = 0; i < turns; ++i) step[bounded + i] = turn[i];
+    }
+    if constexpr (can_relabel) {
       double own[n];
       VOXHERD_UNROLL
       for (int i = 0; i < n; ++i) own[i] = to.linear[i];
@@ -139,7 +147,7 @@ class model_problem {
 
  private:
   VOXHERD_FUNCTION double beyond(int i) const {
-    if constexpr (turns > 0)
+    if constexpr (can_relabel)
       if (i == Model::relabelled) return 0.5 * (numbers_.high[i] - numbers_.low[i]);
     return 0;
   }
@@ -159,7 +167,8 @@ class model_problem {
     double own[n];
     VOXHERD_UNROLL
     for (int i = 0; i < n; ++i) own[i] = p.linear[i];
-    return attenuation_in(p.axes, prepared, model_, data_.gradient_at(team_, slot), own, by);
+    const auto g = data_.gradient_at(team_, slot);
+    return attenuation_in(p.axes, prepared, model_, g, data_.table_at(team_, model_, g.b_s_per_mm2, slot), own, by);
   }
 
   const Team& team_;

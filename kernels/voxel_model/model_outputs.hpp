@@ -113,14 +113,17 @@ struct model_outputs {
       };
       put_angle(0, "th_samples", "posterior samples of the direction's polar angle from z");
       put_angle(1, "ph_samples", "posterior samples of the direction's azimuth from x");
-      put_angle(2, "psi_samples", "posterior samples of the turn about the direction, from where its azimuth grows");
+      if constexpr (angles > 2)
+        put_angle(2, "psi_samples", "posterior samples of the turn about the direction, from where its azimuth grows");
     }
     put_map(sigma, "sigma", "signal", "standard deviation of the Rician noise (--noise rician)", has_sigma);
     put_map(residual, "residual", "signal", "root mean square of signal minus best fit", nullptr);
     put_map(sigma_sd, "sigma_SD", "signal", "posterior standard deviation", has_sigma_samples);
     put_map(acceptance, "acceptance", "1",
-            directional<Model>
+            angles == 3
                 ? "fraction of accepted jumps of each parameter, of S0, th, ph, psi and, where it is sampled, of tau"
+            : angles == 2
+                ? "fraction of accepted jumps of each parameter, of S0, th, ph and, where it is sampled, of tau"
                 : "fraction of accepted jumps of each parameter, of S0 and, where it is sampled, of tau",
             is_sampled, values + angles + 1);
     put_map(status, "status", "code", "0 fitted; other codes: reason why not (docs/commands/README.md)", nullptr);

@@ -35,7 +35,7 @@ class model_sampler {
         noise_(data.count, start[values]) {
     VOXHERD_UNROLL
     for (int p = 0; p <= n; ++p) now_[p] = start[p];
-    for (int i = 0; i < values - n - 1; ++i) angles_.set(i, start[n + 1 + i]);
+    for (int i = 0; i < 3; ++i) angles_.set(i, i < turn_count<Model> ? start[n + 1 + i] : 0.0f);
     team_.share(count(), [&](int p) {
       scratch.step_sd[p] = p < n         ? static_cast<float>(numbers_.first_step[p])
                            : p == n      ? 0.1f * start[p]
@@ -87,7 +87,7 @@ class model_sampler {
     bool is_prepared = false;
     if constexpr (directional<Model>) {
       prior += model_.prior_energy(parameters(trial).value) - model_.prior_energy(parameters(now_).value);
-      is_prepared = p >= Model::first_prepared && p < n;
+      is_prepared = p >= Model::first_prepared && p < prepared_end<Model>;
       if (is_prepared) prepare(trial, *trial_state_);
     }
     const real sum = lane_sum(trial, angles_, is_prepared ? *trial_state_ : *now_state_);
@@ -150,8 +150,10 @@ class model_sampler {
     real total(0.0f);
     for (int slot = 0; slot < data_.slots(team_); ++slot) {
       real by[n + turn_count<Model>];
-      const real relative = attenuation_in(axes, prepared, model_, data_.gradient_at(team_, slot), own.value, by) *
-                            data_.is_measured(team_, slot);
+      const auto g = data_.gradient_at(team_, slot);
+      const auto table = data_.table_at(team_, model_, g.b_s_per_mm2, slot);
+      const real relative =
+          attenuation_in(axes, prepared, model_, g, table, own.value, by) * data_.is_measured(team_, slot);
       const real measured = data_.signal(team_, slot);
       total = noise_.add(total, lane::fma(real(-at[n]), relative, measured), measured);
     }

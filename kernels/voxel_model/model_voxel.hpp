@@ -2,11 +2,10 @@
 
 #include "kernels/portable/gradient_table.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
-#include "kernels/portable/voxel_status.hpp"
 #include "kernels/voxel_model/model_fit.hpp"
 #include "kernels/voxel_model/model_outputs.hpp"
 #include "kernels/voxel_model/model_sampler.hpp"
-#include "kernels/voxel_model/voxel_preparer.hpp"
+#include "kernels/voxel_model/voxel_sizes.hpp"
 
 namespace voxherd::voxel_model {
 
@@ -28,15 +27,21 @@ struct model_run {
   bool samples_tau;
   int samples;
   chain_lengths lengths;
-  std::array<std::size_t, output_count<outputs>> bytes;  ///< per voxel of each output
+  output_sizes<outputs> bytes;
   std::array<int, outputs::axis_count + 1> axis_number{};
 
   explicit model_run(const Model& m) : model(m) {
     if constexpr (directional<Model>)
       for (std::size_t i = 0; i < outputs::axis_count; ++i) axis_number[i] = Model::axes[i].number;
   }
-  VOXHERD_FUNCTION int row_floats() const { return measurements + (deviates ? 9 : 0); }
-  VOXHERD_FUNCTION int sample_floats() const { return (value_count<Model> + 1) * samples; }
+  voxel_sizes sizes() const {
+    return {.measurements = measurements,
+            .padded = padded,
+            .deviates = deviates,
+            .noise = noise,
+            .parameters = value_count<Model> + 1,
+            .sample_floats = (value_count<Model> + 1) * samples};
+  }
 };
 
 /// `send`: as of voxelwise_cpu.hpp. `lanes`: of the widest team.
@@ -75,38 +80,11 @@ model_run<Model> make_model_run(const Model& model, const gradient_table& g, boo
   return run;
 }
 
-/// Memory for one voxel at a time that a team's lanes share.
-template <class Teams, class Model>
-struct voxel_scratch {
-  static constexpr int values = value_count<Model>;
-  fit_scratch<typename Teams::fit, values> fit;
-  typename state_of<Model, double, true>::type fit_state;
-  typename state_of<Model, double, false>::type start_state;
-  chain_scratch<values + 1> chain;
-  typename state_of<Model, float, false>::type chain_states[2];
-  float start[values + 1], acceptance[values + 1];
-  voxel_status status;
-};
-
-/// Arrays of numbers of the run's lengths.
-struct voxel_memory {
-  double* precise;  ///< padded
-  float* rounded;   ///< padded
-  float* samples;   ///< sample_floats()
-};
+/// Parameters of a chain, with tau: of its starts and of its acceptance.
+template <class Model>
+inline constexpr int chain_parameters = value_count<Model> + 1;
 
 namespace detail {
-
-/// Zeros for a voxel that could not be fitted.
-template <class Model>
-VOXHERD_FUNCTION inline void clear(const model_run<Model>& run, std::size_t item,
-                                   const output_arrays<model_outputs<Model>>& out) {
-  for (std::size_t i = 0; i < model_outputs<Model>::status; ++i) {
-    if (out.array[i] == nullptr) continue;
-    const std::size_t width = run.bytes[i] / sizeof(float);
-    for (std::size_t v = 0; v < width; ++v) out.floats(i)[item * width + v] = 0.0f;
-  }
-}
 
 /// Writes a direction.
 template <class Outputs>
@@ -131,7 +109,9 @@ VOXHERD_FUNCTION inline void store(const model_run<Model>& run, const model_resu
     start[i] = static_cast<float>(r.value[i] < low ? low : r.value[i] > high ? high : r.value[i]);
   }
   if constexpr (directional<Model>) {
-    find_angles(r.axes, start + n + 1);
+    float angles[3];
+    find_angles(r.axes, angles);
+    for (int i = 0; i < turn_count<Model>; ++i) start[n + 1 + i] = angles[i];
     double own[n], derived[outputs::derived_count];
     for (int i = 0; i < n; ++i) own[i] = r.value[i];
     run.model.derive(own, derived);
@@ -165,7 +145,7 @@ VOXHERD_FUNCTION inline void store_axis(const model_run<Model>& run, std::size_t
   double sums[6] = {};
   for (int s = 0; s < run.samples; ++s) {
     frame_angles a;
-    for (int i = 0; i < 3; ++i) a.set(i, angles[i * run.samples + s]);
+    for (int i = 0; i < 3; ++i) a.set(i, i < turn_count<Model> ? angles[i * run.samples + s] : 0.0f);
     const frame<float> f = a.axes();
     const float(&x)[3] = f.axis[run.axis_number[number]];
     const double weight = 1.0 / run.samples;
@@ -227,56 +207,36 @@ VOXHERD_FUNCTION inline void store_chain(const model_run<Model>& run, int p, con
 
 }  // namespace detail
 
-/// Fits, and samples, one voxel. Teams::fit and Teams::chain: the same lanes, for double and float.
-template <class Teams, class Model>
-VOXHERD_FUNCTION inline void estimate_voxel(const model_run<Model>& run, std::uint64_t voxel, const float* row,
-                                            const voxel_memory& memory, voxel_scratch<Teams, Model>& s,
-                                            std::size_t item, const output_arrays<model_outputs<Model>>& out) {
-  constexpr int n = parameter_count<Model>;
-  const typename Teams::fit fit_team;
-  fit_team.once([&] {
-    s.status = voxel_preparer{run.measurements, run.padded, run.noise}(row, memory.rounded);
-    if (auto* const codes = static_cast<std::uint8_t*>(out.array[model_outputs<Model>::status]))
-      codes[item] = static_cast<std::uint8_t>(s.status);
-    if (s.status != voxel_status::fitted) detail::clear(run, item, out);
-  });
-  fit_team.sync();
-  if (s.status != voxel_status::fitted) return;
-  fit_team.share(run.padded, [&](int i) { memory.precise[i] = memory.rounded[i]; });
-  fit_team.sync();
-  const float* const deviation = run.deviates ? row + run.measurements : nullptr;
-  const voxel_data<double> precise{run.precise, memory.precise, deviation, run.measurements, run.padded};
-  const model_result<n> best =
-      fit_model(fit_team, precise, run.model, run.numbers, run.noise, run.sigma, s.fit, s.fit_state, s.start_state);
-  fit_team.once([&] { detail::store(run, best, s.start, item, out); });
-  if (run.samples == 0) return;
-  fit_team.sync();
+/// Writes means, standard deviations and samples of one voxel's chain.
+template <class Model>
+struct model_summary {
+  model_run<Model> run;
 
-  using team = typename Teams::chain;
-  const team chain_team;
-  const voxel_data<float> rounded{run.rounded, memory.rounded, deviation, run.measurements, run.padded};
+  VOXHERD_FUNCTION void operator()(const float* samples, const float* acceptance, std::size_t item,
+                                   const output_arrays<model_outputs<Model>>& out) const {
+    using outputs [[maybe_unused]] = model_outputs<Model>;
+    for (int p = 0; p < chain_parameters<Model>; ++p) detail::store_chain(run, p, samples, acceptance, item, out);
+    if constexpr (directional<Model>) {
+      for (std::size_t i = 0; i < outputs::axis_count; ++i) detail::store_axis(run, i, samples, item, out);
+      for (std::size_t i = 0; i < outputs::derived_count; ++i) detail::store_derived(run, i, samples, item, out);
+    }
+  }
+};
+
+/// Samples one voxel. `states`: two.
+template <class Team, class Model, class Scratch, class State>
+VOXHERD_FUNCTION inline void sample_model(const Team& team, const model_run<Model>& run, const voxel_data<float>& data,
+                                          std::uint64_t voxel, const float* start, float* samples, float* acceptance,
+                                          Scratch& scratch, State* states) {
   const auto sample = [&](auto noise) {
-    using steps = model_sampler<team, Model, decltype(noise)>;
-    steps one(chain_team, rounded, run.model, run.numbers, run.samples_tau, run.samples, s.chain, s.chain_states,
-              s.start);
-    chain<team, steps, chain_scratch<value_count<Model> + 1>>(chain_team, run.lengths, s.chain, one)
-        .run(voxel, memory.samples, s.acceptance, true);
+    using steps = model_sampler<Team, Model, decltype(noise)>;
+    steps one(team, data, run.model, run.numbers, run.samples_tau, run.samples, scratch, states, start);
+    chain<Team, steps, Scratch>(team, run.lengths, scratch, one).run(voxel, samples, acceptance, true);
   };
   if (run.noise == noise_model::rician)
     sample(rician_noise(run.measurements, 1));
   else
     sample(gaussian_noise(run.measurements, 1));
-  chain_team.sync();
-  constexpr int chained = value_count<Model> + 1;
-  chain_team.share(chained, [&](int p) { detail::store_chain(run, p, memory.samples, s.acceptance, item, out); });
-  if constexpr (directional<Model>) {
-    using outputs = model_outputs<Model>;
-    chain_team.share(static_cast<int>(outputs::axis_count),
-                     [&](int i) { detail::store_axis(run, static_cast<std::size_t>(i), memory.samples, item, out); });
-    chain_team.share(static_cast<int>(outputs::derived_count), [&](int i) {
-      detail::store_derived(run, static_cast<std::size_t>(i), memory.samples, item, out);
-    });
-  }
 }
 
 }  // namespace voxherd::voxel_model

@@ -21,6 +21,7 @@ struct voxel_data {
   const Number* signals;   ///< padded
   const float* deviation;  ///< nine numbers (FSL's grad_dev order, column-wise), or null
   int count, padded;
+  const Number* table = nullptr;  ///< (number, padded) of a tabulated model; null: computed when used
 
   template <class Team>
   VOXHERD_FUNCTION int slots(const Team& team) const {
@@ -33,6 +34,20 @@ struct voxel_data {
   template <class Team>
   VOXHERD_FUNCTION typename Team::real is_measured(const Team& team, int slot) const {
     return team.load(columns.is_measured, slot);
+  }
+
+  template <class Model, class Team>
+  VOXHERD_FUNCTION measurement_table<Model, typename Team::real> table_at(const Team& team, const Model& model,
+                                                                          typename Team::real b_s_per_mm2,
+                                                                          int slot) const {
+    measurement_table<Model, typename Team::real> own;
+    if constexpr (tabulated<Model>) {
+      if (table == nullptr)
+        model.tabulate(b_s_per_mm2, own.number);
+      else
+        for (int i = 0; i < Model::table_numbers; ++i) own.number[i] = team.load(table + i * padded, slot);
+    }
+    return own;
   }
 
   /// With a deviation L, the direction of (I + L) g, and b times its squared length.
@@ -52,5 +67,16 @@ struct voxel_data {
     return {x * inverse, y * inverse, z * inverse, g.b_s_per_mm2 * square};
   }
 };
+
+/// Tabulates a model at all measurements. `table`: of `data`'s size.
+template <class Model, class Team>
+VOXHERD_FUNCTION inline void fill_table(const Team& team, const voxel_data<typename Team::number>& data,
+                                        const Model& model, typename Team::number* table) {
+  for (int slot = 0; slot < data.slots(team); ++slot) {
+    typename Team::real number[Model::table_numbers];
+    model.tabulate(data.gradient_at(team, slot).b_s_per_mm2, number);
+    for (int i = 0; i < Model::table_numbers; ++i) team.store(table + i * data.padded, slot, number[i]);
+  }
+}
 
 }  // namespace voxherd::voxel_model

@@ -17,12 +17,9 @@ struct voxel_preparer {
   int padded;
   noise_model noise;
 
-  VOXHERD_FUNCTION voxel_status operator()(const float* signals, float* row) const {
-    return prepare(signals, row, [](int i) { return i; });
-  }
-
-  /// `order`: where the measurements are among the signals.
+  /// `order`: where the measurements are among the signals; null: in their order.
   VOXHERD_FUNCTION voxel_status operator()(const float* signals, float* row, const std::uint32_t* order) const {
+    if (order == nullptr) return prepare(signals, row, [](int i) { return i; });
     return prepare(signals, row, [=](int i) { return order[i]; });
   }
 

@@ -108,7 +108,7 @@ std::string cudimot_subject(const cudimot_request& request) {
 }
 
 std::string cudimot_folder(const cudimot_request& request) {
-  const bool is_bingham = request.model.distribution == noddi_distribution::bingham;
+  const bool is_bingham = request.model.distribution == noddi::distribution::bingham;
   return cudimot_subject(request) + (is_bingham ? ".NODDI_Bingham" : ".NODDI_Watson");
 }
 

@@ -6,47 +6,12 @@
 #include <algorithm>
 
 #include "core/command.hpp"
-#include "kernels/voxel_model/settings.hpp"
-#include "mpi/run/estimate.hpp"
 #include "src/analyses/ballstick/options.hpp"
-#include "src/analyses/common/model_runner.hpp"
-#include "src/analyses/common/voxelwise.hpp"
-#include "src/scan/dwi.hpp"
+#include "src/analyses/common/model_analysis.hpp"
 
 namespace voxherd {
 
 namespace {
-
-class ballstick_analysis final : public voxelwise_base<dwi_series>, public divisible_items {
- public:
-  ballstick_analysis(dwi_series& dwi, const device& d, const ballstick::output_settings& settings)
-      : voxelwise_base("ballstick", dwi, d), settings_(settings) {}
-
-  std::vector<output_spec> outputs() const override { return ballstick::list_outputs(settings_); }
-
-  std::size_t device_bytes_per_item() const override {
-    return ballstick::device_bytes_per_voxel(settings_.chain, input_.measurements(), input_.has_gradient_deviation());
-  }
-  std::unique_ptr<batch_runner> make_runner() const override { return make_runner(settings_.chain); }
-  std::uint64_t parts_of_item(std::uint64_t) const override {
-    return voxel_model::parts_of_chain(settings_.chain.lengths());
-  }
-  bool are_computed_side_by_side() const override { return true; }
-  std::unique_ptr<batch_runner> make_probe(std::uint64_t parts) const override {
-    return make_runner(voxel_model::with_parts_of_chain(settings_.chain, parts));
-  }
-  // A voxel with more than 144 measurements uses a complete warp, so that half as many voxels fill a GPU.
-  std::uint64_t last_items_per_batch() const override { return input_.measurements() > 144 ? 2048 : 4096; }
-
- private:
-  std::unique_ptr<batch_runner> make_runner(const ballstick::settings& chain) const {
-    return std::make_unique<model_runner<ballstick::posterior_outputs>>(
-        ballstick::make_estimator(device_, input_.gradients(), chain, input_.has_gradient_deviation()), settings_,
-        outputs(), input_.item_voxels());
-  }
-
-  ballstick::output_settings settings_;
-};
 
 /// Throws failure (bad_data) if the series cannot determine the model.
 void check_measurements(const ballstick::settings& settings, const gradient_table& gradients, const std::string& dwi) {
@@ -95,31 +60,21 @@ void advise_model(const ballstick::settings& settings, const gradient_table& gra
         "for maps of d use --model 1 --fibres 2 (bedpostx: -model 1 -n 2)");
 }
 
-dwi_series open_series(const session& s, const ballstick_request& request) {
-  dwi_request files = request.series;
-  files.needs_b0 = false;  // S0 is a parameter of the model
-  return dwi_series(s, files, request.run.host_memory_bytes());
-}
-
 }  // namespace
 
 nlohmann::json ballstick_inputs(const session& s, const ballstick_request& request) {
-  return open_series(s, request).provenance();
+  dwi_request files = request.series;
+  files.needs_b0 = false;  // S0 is a parameter of the model
+  return dwi_series(s, files, request.run.host_memory_bytes()).provenance();
 }
 
 exit_status run_ballstick(session& s, const ballstick_request& request) {
-  const ballstick::settings settings = request.model.settings();
-  run_settings how = make_run_settings(s, request.run);
-  how.export_words = "fsl DIR";
-  dwi_series dwi = open_series(s, request);
-  check_measurements(settings, dwi.gradients(), request.series.dwi);
-  advise_model(settings, dwi.gradients());
-  add_stored(ballstick_options(), request, how.configuration);
-  how.provenance["inputs"] = dwi.provenance();
-
-  const device d = choose_device(s, request.run);  // CUDA has started meanwhile
-  ballstick_analysis fibres(dwi, d, {settings, request.model.all_samples});
-  return run(s, fibres, how, hooks_for(d));
+  const ballstick::output_settings settings{request.model.settings(), request.model.all_samples};
+  return run_model(s, "ballstick", ballstick_options(), request, settings, "fsl DIR", [&](const gradient_table& g) {
+    check_measurements(settings.chain, g, request.series.dwi);
+    advise_model(settings.chain, g);
+    return ballstick_model{};
+  });
 }
 
 extern const command ballstick_command = make_command<ballstick_options, run_ballstick>(

@@ -90,6 +90,7 @@ const option_table<ballstick_request>& ballstick_options() {
   using T = ballstick_request;
   static const option_table<T> table = option_table<T>()
                                            .include(&T::series, dwi_options())
+                                           .include(&T::regions, item_region_options())
                                            .include(&T::model, ballstick_model_options())
                                            .include(&T::run, run_options());
   return table;

@@ -5,6 +5,7 @@
 
 #include "kernels/ballstick/settings.hpp"
 #include "mpi/comm/session.hpp"
+#include "src/analyses/common/regions.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/scan/dwi.hpp"
 
@@ -38,6 +39,7 @@ const option_table<ballstick_model_request>& ballstick_model_options();
 /// `voxherd ballstick`.
 struct ballstick_request {
   dwi_request series;
+  item_region_request regions;
   ballstick_model_request model;
   run_request run;
 };

@@ -15,15 +15,18 @@ namespace voxherd {
 template <class Input>
 class voxelwise_base : public analysis {
  public:
-  /// `input` outlives this.
-  voxelwise_base(std::string name, Input& input, const device& d) : input_(input), device_(d), name_(std::move(name)) {}
+  /// `input` outlives this. `more`: constants besides the input's.
+  voxelwise_base(std::string name, Input& input, const device& d, std::vector<constant> more = {})
+      : input_(input), device_(d), name_(std::move(name)), more_(std::move(more)) {}
 
   std::string name() const override { return name_; }
   const image_grid& grid() const override { return input_.grid(); }
   const std::vector<std::uint64_t>& item_voxels() const override { return input_.item_voxels(); }
   std::vector<constant> constants() const override {
-    if constexpr (requires { input_.constants(); }) return input_.constants();
-    return {};
+    std::vector<constant> list;
+    if constexpr (requires { input_.constants(); }) list = input_.constants();
+    list.insert(list.end(), more_.begin(), more_.end());
+    return list;
   }
   bool may_be_empty() const override {
     if constexpr (requires { input_.may_be_empty(); }) return input_.may_be_empty();
@@ -39,14 +42,15 @@ class voxelwise_base : public analysis {
 
  private:
   std::string name_;
+  std::vector<constant> more_;
 };
 
 /// An analysis defined completely by an estimator with one voxel per lane.
 template <class Input, class Estimator>
 class voxelwise_analysis final : public voxelwise_base<Input> {
  public:
-  voxelwise_analysis(std::string name, Input& input, const device& d, Estimator estimator)
-      : voxelwise_base<Input>(std::move(name), input, d), estimator_(std::move(estimator)) {}
+  voxelwise_analysis(std::string name, Input& input, const device& d, Estimator estimator, std::vector<constant> more)
+      : voxelwise_base<Input>(std::move(name), input, d, std::move(more)), estimator_(std::move(estimator)) {}
 
   std::vector<output_spec> outputs() const override { return output_specs<typename Estimator::outputs>(); }
   std::size_t device_bytes_per_item() const override { return voxelwise_device_bytes(estimator_); }
@@ -75,8 +79,8 @@ class voxelwise_analysis final : public voxelwise_base<Input> {
 /// Runs such an analysis over all ranks, and logs how many voxels have each status.
 template <class Input, class Estimator>
 exit_status run_voxelwise(session& s, const std::string& name, Input& input, const Estimator& estimator,
-                          const device& d, const run_settings& how) {
-  voxelwise_analysis<Input, Estimator> voxels(name, input, d, estimator);
+                          const device& d, const run_settings& how, std::vector<constant> more = {}) {
+  voxelwise_analysis<Input, Estimator> voxels(name, input, d, estimator, std::move(more));
   return run(s, voxels, how, hooks_for(d));
 }
 

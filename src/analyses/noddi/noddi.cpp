@@ -1,99 +1,26 @@
-#include "kernels/noddi/noddi.hpp"
-
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <set>
 
 #include "core/command.hpp"
-#include "kernels/noddi/bingham_model.hpp"
+#include "kernels/noddi/models.hpp"
 #include "kernels/noddi/protocol.hpp"
-#include "mpi/run/estimate.hpp"
 #include "src/analyses/common/model_analysis.hpp"
-#include "src/analyses/common/model_runner.hpp"
-#include "src/analyses/common/voxelwise.hpp"
 #include "src/analyses/noddi/options.hpp"
-#include "src/io/fingerprint.hpp"
-#include "src/io/input_file.hpp"
-#include "src/scan/dwi.hpp"
-#include "src/scan/label_image.hpp"
-#include "src/scan/region_names.hpp"
 #include "src/show/common_figures.hpp"
 
 namespace voxherd {
 
 namespace {
 
-class noddi_analysis final : public voxelwise_base<dwi_series>, public divisible_items {
- public:
-  noddi_analysis(dwi_series& dwi, const device& d, const noddi::settings& settings, std::vector<constant> more)
-      : voxelwise_base("noddi", dwi, d), settings_(settings), more_(std::move(more)) {}
-
-  std::vector<output_spec> outputs() const override { return noddi::list_outputs(settings_); }
-  std::vector<constant> constants() const override {
-    std::vector<constant> list = voxelwise_base::constants();
-    list.insert(list.end(), more_.begin(), more_.end());
-    return list;
-  }
-  std::size_t device_bytes_per_item() const override {
-    return noddi::device_bytes_per_voxel(settings_, input_.measurements());
-  }
-  std::unique_ptr<batch_runner> make_runner() const override { return make_runner(settings_); }
-  std::uint64_t parts_of_item(std::uint64_t) const override { return voxel_model::parts_of_chain(settings_.lengths()); }
-  bool are_computed_side_by_side() const override { return true; }
-  std::unique_ptr<batch_runner> make_probe(std::uint64_t parts) const override {
-    return make_runner(voxel_model::with_parts_of_chain(settings_, parts));
-  }
-
- private:
-  std::unique_ptr<batch_runner> make_runner(const noddi::settings& settings) const {
-    return std::make_unique<model_runner<noddi::noddi_outputs>>(
-        noddi::make_estimator(device_, input_.gradients(), settings, input_.has_gradient_deviation()), settings_,
-        outputs(), input_.item_voxels());
-  }
-
-  noddi::settings settings_;
-  std::vector<constant> more_;
-};
-
-/// The label of each voxel of --regions. Their names become configuration, the files inputs. Collective.
-std::vector<constant> read_regions(const session& s, const noddi_request& request, const dwi_series& dwi,
-                                   run_settings& how) {
-  if (request.regions.empty()) return {};
-  std::vector<double> labels;
-  nlohmann::json names, files;
-  s.on_root([&] {
-    const label_image image = read_labels(request.regions, dwi.grid(), label_kind::labels);
-    std::set<std::int32_t> inside;
-    for (const std::uint64_t voxel : dwi.item_voxels()) {
-      labels.push_back(image.label[voxel]);
-      if (image.label[voxel] > 0) inside.insert(image.label[voxel]);
-    }
-    if (inside.empty())
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: none of its regions has a voxel in the mask", printable(request.regions)));
-    files["regions"] = fingerprint(request.regions);
-    if (request.region_names.empty()) return;
-    names = read_region_names(request.region_names, {inside.begin(), inside.end()});
-    files["region_names"] = fingerprint(request.region_names);
-  });
-  s.broadcast(labels);
-  s.broadcast(names);
-  s.broadcast(files);
-  if (!names.empty()) how.configuration["region-names"] = names;
-  how.provenance["inputs"].update(files);
-  return {{"label", {labels.size()}, labels, "1", "label of each item, 0 for none", "regions"}};
-}
-
 [[noreturn]] void refuse_series(const dwi_request& files, const std::string& why) {
   throw failure(exit_status::bad_data, fmt::format("{}: {}", files.bvals, why));
 }
 
 /// Throws failure (bad_data) if the series cannot determine the model.
-void check_series(const noddi_model_request& model, const noddi::settings& settings, const gradient_table& gradients,
-                  const dwi_request& files) {
-  const bool is_bingham = model.distribution == noddi_distribution::bingham;
+void check_series(const noddi::settings& settings, const gradient_table& gradients, const dwi_request& files) {
+  const bool is_bingham = settings.distribution == noddi::distribution::bingham;
   constexpr double max_lowest_b = 200, min_highest_b = 1900;  // s/mm2
   const auto& b = gradients.b_s_per_mm2;
   std::vector<report::shell> shells = report::find_shells(gradients);
@@ -112,7 +39,7 @@ void check_series(const noddi_model_request& model, const noddi::settings& setti
     refuse_series(files, fmt::format("b is up to {:g} s/mm2, expected at most {:.0f} with --d-par {:g}: NODDI's series "
                                      "would not converge; leave these volumes out",
                                      highest, max_b, settings.d_par_mm2_per_s));
-  const std::size_t parameters = is_bingham ? 8 : settings.dot ? 7 : 6;
+  const std::size_t parameters = (is_bingham ? 8u : 6u) + (settings.dot ? 1u : 0u);
   if (gradients.size() < parameters + 6)
     refuse_series(files, fmt::format("{} volumes cannot determine {} parameters, expected at least {}",
                                      gradients.size(), parameters, parameters + 6));
@@ -130,34 +57,12 @@ void check_series(const noddi_model_request& model, const noddi::settings& setti
 
 exit_status run_noddi(session& s, const noddi_request& request) {
   const noddi::settings settings = request.settings();
-  const bool is_bingham = request.model.distribution == noddi_distribution::bingham;
-  run_request on = request.run;
-  if (!is_bingham && !request.series.gradient_deviation.empty()) {
-    if (on.backend == backend_choice::cuda || on.backend == backend_choice::mixed)
-      throw failure(exit_status::usage,
-                    "--grad-dev: noddi corrects for the deviation of gradients only on CPUs; use "
-                    "--backend cpu");
-    on.backend = backend_choice::cpu;
-    spdlog::info(
-        "--grad-dev: computing on CPU cores, because noddi corrects for the deviation of gradients only there");
-  }
-  run_settings how = make_run_settings(s, on);
-  how.export_words = "nifti DIR";
-  dwi_request files = request.series;
-  files.needs_b0 = false;  // S0 is a parameter of the model
-  dwi_series dwi(s, files, request.run.host_memory_bytes());
-  s.on_root([&] { check_series(request.model, settings, dwi.gradients(), request.series); });
-  add_stored(noddi_options(), request, how.configuration);
-  how.provenance["inputs"] = dwi.provenance();
-  const std::vector<constant> regions = read_regions(s, request, dwi, how);
-
-  const device d = choose_device(s, on);  // CUDA has started meanwhile
-  if (is_bingham) {
-    model_analysis<bingham_model> neurites("noddi", dwi, d, bingham_model(settings), settings, regions);
-    return run(s, neurites, how, hooks_for(d));
-  }
-  noddi_analysis neurites(dwi, d, settings, regions);
-  return run(s, neurites, how, hooks_for(d));
+  return noddi::with_model(settings, [&](const auto& model) {
+    return run_model(s, "noddi", noddi_options(), request, settings, "nifti DIR", [&](const gradient_table& gradients) {
+      s.on_root([&] { check_series(settings, gradients, request.series); });
+      return model;
+    });
+  });
 }
 
 namespace {
@@ -166,9 +71,8 @@ namespace {
 std::vector<output_spec> list_all_outputs() {
   noddi::settings all;
   all.samples = 50;
-  all.dot = true;
   all.noise = noddi::noise_model::rician;
-  std::vector<output_spec> list = noddi::list_outputs(all);
+  std::vector<output_spec> list = voxel_model::list_outputs<watson_dot_model>(all);
   for (output_spec& of_bingham : voxel_model::list_outputs<bingham_model>(all))
     if (std::none_of(list.begin(), list.end(), [&](const output_spec& o) { return o.name == of_bingham.name; }))
       list.push_back(std::move(of_bingham));

@@ -42,7 +42,7 @@ class noddi_panel final : public orientation_panel {
       return predict_signals(
           gradients, stored_settings(result_),
           {value("S0", item), value("FWF", item), value("NDI", item), value("ODIs", item), value("beta_fraction", item),
-           first_direction(item), direction("fanning_direction", item)});
+           first_direction(item), direction("fanning_direction", item), value("dot", item)});
     return noddi::predict_signals(noddi::protocol(gradients, stored_settings(result_),
                                                   deviates() ? static_cast<int>(gradients.size()) : noddi::max_shells),
                                   {value("S0", item), value("FWF", item), value("NDI", item), value("ODI", item),

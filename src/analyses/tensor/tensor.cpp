@@ -17,6 +17,7 @@ const option_table<tensor_request>& tensor_options() {
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .include(&T::series, dwi_options())
+    .include(&T::regions, item_region_options())
     .group("Fit", {
       {"shells", &T::shells_s_per_mm2, parse_shells,
        {.text = "b-values in s/mm2 of the volumes to use, each within 100 s/mm2, e.g. 0,1000", .value = "LIST",
@@ -46,9 +47,10 @@ exit_status run_tensor(session& s, const tensor_request& request) {
   dwi.keep_volumes(std::move(volumes));
   add_stored(tensor_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
+  std::vector<constant> regions = share_item_regions(s, request.regions, dwi.grid(), dwi.item_voxels(), how);
 
   const device d = choose_device(s, request.run);  // CUDA has started meanwhile
-  return run_voxelwise(s, "tensor", dwi, tensor_estimator(dwi.gradients(), settings), d, how);
+  return run_voxelwise(s, "tensor", dwi, tensor_estimator(dwi.gradients(), settings), d, how, std::move(regions));
 }
 
 extern const command tensor_command =

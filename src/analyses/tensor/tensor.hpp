@@ -5,6 +5,7 @@
 
 #include "kernels/tensor/tensor.hpp"
 #include "mpi/comm/session.hpp"
+#include "src/analyses/common/regions.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/scan/dwi.hpp"
 
@@ -13,6 +14,7 @@ namespace voxherd {
 /// `voxherd tensor`.
 struct tensor_request {
   dwi_request series;
+  item_region_request regions;
   std::optional<std::vector<double>> shells_s_per_mm2;  ///< none: all volumes
   tensor_weighting weighting = tensor_weighting::iterated;
   int iterations = 2;  ///< iterations of the iterated fit

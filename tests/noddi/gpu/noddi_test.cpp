@@ -30,6 +30,40 @@ TEST_F(NoddiCuda, AgreesWithTheCpuWithADot) {
   expect_agrees_with_cpu(gpu, s, 30);
 }
 
+TEST_F(NoddiCuda, CorrectsForTheDeviationOfGradients) {
+  for (const int directions : {15, 30, 110})
+    for (const bool rician : {false, true})
+      for (const int samples : {0, 50}) {
+        noddi::settings s;
+        s.noise = rician ? noddi::noise_model::rician : noddi::noise_model::gaussian;
+        s.samples = samples;
+        s.dot = rician;
+        expect_agrees_with_cpu(gpu, s, directions, true);
+      }
+}
+
+/// With the same seed, chains diverge only by rounding: most means are then closer than those of two seeds.
+TEST_F(NoddiCuda, UsesTheRandomNumbersOfTheCpu) {
+  const gradient_table g = noddi_gradients(30, {1000, 2000, 3000});
+  const std::vector<float> rows = draw_signals(std::vector<noddi_parameters>(200, {1000, 0.1, 0.6, 6}), g, 30, 4);
+  noddi::settings s;
+  s.samples = 50;
+  const noddi_run on_gpu(gpu, g, s, rows), on_cpu(one_thread, g, s, rows);
+  s.seed = 12;
+  const noddi_run other_seed(one_thread, g, s, rows);
+  int closer = 0;
+  for (std::size_t i = 0; i < 200; ++i)
+    closer += std::abs(on_gpu["NDI"][i] - on_cpu["NDI"][i]) < std::abs(other_seed["NDI"][i] - on_cpu["NDI"][i]);
+  EXPECT_GT(closer, 120);
+}
+
+TEST_F(NoddiCuda, ABinghamDistributionHasADot) {
+  noddi::settings s;
+  s.distribution = noddi::distribution::bingham;
+  s.dot = true;
+  expect_agrees_with_cpu(gpu, s, 30);
+}
+
 /// Best fits agree to rounding; chains take different paths, so their means agree within standard deviations.
 TEST_F(NoddiCuda, ABinghamDistributionAgreesWithTheCpu) {
   const gradient_table g = noddi_gradients(30, {1000, 2000, 3000});

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <numbers>
 #include <numeric>
 #include <random>
 #include <sstream>
+
+#include "kernels/voxel_model/deviated_gradients.hpp"
 
 namespace voxherd::reference {
 
@@ -84,27 +87,15 @@ std::vector<std::vector<float>> run_estimator(voxel_model::estimator<Outputs>& e
   return columns;
 }
 
-template <class Outputs>
-std::size_t find_column(const std::string& output) {
-  for (std::size_t i = 0; i < std::size(Outputs::table); ++i)
-    if (Outputs::table[i].name == output) return i;
-  throw std::invalid_argument(output);
-}
-
 std::array<double, 3> cross(const std::array<double, 3>& a, const std::array<double, 3>& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
 }  // namespace
 
-bingham_run::bingham_run(const device& d, const gradient_table& gradients, const noddi::settings& s,
+bingham_run::bingham_run(const device& d, const gradient_table& gradients, noddi::settings s,
                          const std::vector<float>& rows, bool deviates)
-    : columns_(run_estimator(*voxel_model::make_estimator(d, bingham_model(s), gradients, deviates, s), s,
-                             gradients.size() + (deviates ? 9 : 0), rows, {})) {}
-
-const std::vector<float>& bingham_run::operator[](const std::string& output) const {
-  return columns_[find_column<voxel_model::model_outputs<bingham_model>>(output)];
-}
+    : noddi_run(d, gradients, (s.distribution = noddi::distribution::bingham, s), rows, {}, deviates) {}
 
 std::vector<bingham_parameters> draw_bingham_parameters(int count, unsigned seed) {
   std::mt19937_64 engine(seed);
@@ -152,19 +143,27 @@ std::vector<float> draw_bingham_signals(const bingham_parameters& p, const gradi
       along += squares[c++] / weights * product(axis) * product(axis);
     const double extra = std::exp(-b * p.d_par * (1 - p.ndi * (1 - along)));
     const double tissue = p.ndi * intra + (1 - p.ndi) * extra;
-    const double signal = p.s0 * ((1 - p.fwf) * tissue + p.fwf * std::exp(-b * p.d_iso));
+    const double moving = (1 - p.fwf) * tissue + p.fwf * std::exp(-b * p.d_iso);
+    const double signal = p.s0 * ((1 - p.dot) * moving + p.dot);
     row.push_back(static_cast<float>(std::hypot(signal + sigma * noise(engine), sigma * noise(engine))));
   }
   return row;
 }
 
 noddi_run::noddi_run(const device& d, const gradient_table& gradients, const noddi::settings& s,
-                     const std::vector<float>& rows, std::vector<std::uint64_t> voxels, bool deviates)
-    : columns_(run_estimator(*noddi::make_estimator(d, gradients, s, deviates), s,
-                             gradients.size() + (deviates ? 9 : 0), rows, std::move(voxels))) {}
+                     const std::vector<float>& rows, std::vector<std::uint64_t> voxels, bool deviates) {
+  noddi::with_model(s, [&](const auto& model) {
+    using outputs = voxel_model::outputs_of<std::decay_t<decltype(model)>>;
+    for (const auto& output : outputs::table) names_.emplace_back(output.name);
+    columns_ = run_estimator(*voxel_model::make_estimator(d, model, gradients, deviates, s), s,
+                             gradients.size() + (deviates ? 9 : 0), rows, std::move(voxels));
+  });
+}
 
 const std::vector<float>& noddi_run::operator[](const std::string& output) const {
-  return columns_[find_column<noddi::noddi_outputs>(output)];
+  const auto found = std::find(names_.begin(), names_.end(), output);
+  if (found == names_.end()) throw std::invalid_argument(output);
+  return columns_[static_cast<std::size_t>(found - names_.begin())];
 }
 
 gradient_table noddi_gradients(int directions, const std::vector<double>& shells_s_per_mm2) {
@@ -252,16 +251,24 @@ const std::string& noddi_table::text(std::size_t row, const std::string& column)
   throw std::invalid_argument(column);
 }
 
-void expect_agrees_with_cpu(const device& d, const noddi::settings& s, int directions) {
+void expect_agrees_with_cpu(const device& d, const noddi::settings& s, int directions, bool deviates) {
+  constexpr float deviation[9] = {0.05f, 0.02f, -0.01f, 0.03f, -0.04f, 0.02f, 0.01f, -0.03f, 0.06f};
   const gradient_table gradients = noddi_gradients(directions, {1000, 2000, 3000});
+  const gradient_table measured = deviates ? voxel_model::deviated(gradients, deviation) : gradients;
   std::vector<noddi_parameters> p = draw_parameters(40, 3);
   for (noddi_parameters& one : p) {
     one.fwf *= 0.5;
     one.ndi = 0.2 + 0.6 * one.ndi;
     if (s.dot) one.dot = 0.1;
   }
-  const std::vector<float> rows = draw_signals(p, gradients, 20, 5);
-  const noddi_run here(d, gradients, s, rows), there({backend::cpu, 1, 0}, gradients, s, rows);
+  const std::vector<float> signals = draw_signals(p, measured, 20, 5);
+  std::vector<float> rows;
+  for (auto row = signals.begin(); row != signals.end(); row += static_cast<std::ptrdiff_t>(gradients.size())) {
+    rows.insert(rows.end(), row, row + static_cast<std::ptrdiff_t>(gradients.size()));
+    if (deviates) rows.insert(rows.end(), std::begin(deviation), std::end(deviation));
+  }
+  const noddi_run here(d, gradients, s, rows, {}, deviates),
+      there({backend::cpu, 1, 0}, gradients, s, rows, {}, deviates);
   int far = 0;
   for (std::size_t i = 0; i < p.size(); ++i)
     for (const std::string name : {"NDI", "ODI", "FWF"}) {

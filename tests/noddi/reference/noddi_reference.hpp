@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/noddi/bingham_model.hpp"
-#include "kernels/noddi/noddi.hpp"
+#include "kernels/noddi/models.hpp"
+#include "kernels/noddi/protocol.hpp"
 #include "kernels/noddi/watson.hpp"
 #include "kernels/voxel_model/model_estimator.hpp"
 
@@ -39,18 +39,6 @@ std::vector<float> draw_bingham_signals(const bingham_parameters& p, const gradi
 /// Parameters drawn from the prior: uniform fractions, ODI across the fan, beta / kappa, and rotations.
 std::vector<bingham_parameters> draw_bingham_parameters(int count, unsigned seed);
 
-/// The outputs of the Bingham model for some voxels.
-class bingham_run {
- public:
-  bingham_run(const device& d, const gradient_table& gradients, const noddi::settings& s,
-              const std::vector<float>& rows, bool deviates = false);
-  const std::vector<float>& operator[](const std::string& output) const;
-  const std::vector<std::vector<float>>& all() const { return columns_; }
-
- private:
-  std::vector<std::vector<float>> columns_;
-};
-
 /// The program's outputs for some voxels.
 class noddi_run {
  public:
@@ -64,7 +52,15 @@ class noddi_run {
   const std::vector<std::vector<float>>& all() const { return columns_; }
 
  private:
+  std::vector<std::string> names_;
   std::vector<std::vector<float>> columns_;
+};
+
+/// The same with a Bingham distribution.
+class bingham_run : public noddi_run {
+ public:
+  bingham_run(const device& d, const gradient_table& gradients, noddi::settings s, const std::vector<float>& rows,
+              bool deviates = false);
 };
 
 /// b = 0 (6 volumes), then `directions` on a half sphere for each shell.
@@ -92,6 +88,6 @@ class noddi_table {
 
 /// Whether maps on this device agree with those of one CPU thread: best fits to rounding, means of chains within their
 /// standard deviations.
-void expect_agrees_with_cpu(const device& d, const noddi::settings& s, int directions);
+void expect_agrees_with_cpu(const device& d, const noddi::settings& s, int directions, bool deviates = false);
 
 }  // namespace voxherd::reference

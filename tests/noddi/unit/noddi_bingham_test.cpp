@@ -150,6 +150,26 @@ TEST(NoddiBingham, RecoversTheParametersOfExactSignals) {
   }
 }
 
+TEST(NoddiBingham, FindsADotThatDiffusionDoesNotAttenuate) {
+  const gradient_table g = noddi_gradients(40, {1000, 3000, 5000});
+  bingham_parameters truth = some_fan(6, 3);
+  truth.dot = 0.15;
+  noddi::settings s;
+  s.dot = true;
+  const std::vector<float> row = draw_bingham_signals(truth, g, 0, 1);
+  const bingham_run run(one_thread, g, s, row);
+  EXPECT_NEAR(at(run, "dot", 0), truth.dot, 2e-3);
+  EXPECT_NEAR(at(run, "NDI", 0), truth.ndi, 2e-3);
+  EXPECT_NEAR(at(run, "FWF", 0), truth.fwf, 2e-3);
+  EXPECT_NEAR(at(run, "beta", 0), truth.beta, 0.02 * truth.kappa);
+  EXPECT_NEAR(at(run, "S0", 0), truth.s0, 0.5);
+  EXPECT_GT(std::abs(at(bingham_run(one_thread, g, {}, row), "NDI", 0) - truth.ndi), 0.02);
+  s.samples = 200;
+  const bingham_run sampled(one_thread, g, s, draw_bingham_signals(truth, g, 10, 2));
+  EXPECT_NEAR(at(sampled, "dot", 0), truth.dot, 4 * at(sampled, "dot_SD", 0));
+  EXPECT_GT(at(sampled, "dot_SD", 0), 0);
+}
+
 /// Fans in white matter at SNR 30. Limits: 0.01 is that of the bias of NODDI's maps; the spread of NDI, FWF and the
 /// axis is Watson's there (0.033, 0.039, 1.3 degrees), with a margin for two more parameters.
 TEST(NoddiBingham, RecoversFansFromNoise) {

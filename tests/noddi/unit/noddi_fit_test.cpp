@@ -70,6 +70,40 @@ TEST(NoddiFit, CorrectsForTheDeviationOfGradients) {
   }
 }
 
+/// Without a deviation in effect: the series for any b-value has the optima and the posterior of the tables by b-value.
+TEST(NoddiFit, AgreesWithTheTablesWhereADeviationIsZero) {
+  constexpr std::size_t voxels = 40;
+  const gradient_table g = noddi_gradients(30, {1000, 2000, 3000});
+  const std::vector<float> signals = draw_signals(std::vector<noddi_parameters>(voxels, some_voxel), g, 25, 3);
+  std::vector<float> rows;
+  for (std::size_t i = 0; i < voxels; ++i) {
+    const auto row = signals.begin() + static_cast<std::ptrdiff_t>(i * g.size());
+    rows.insert(rows.end(), row, row + static_cast<std::ptrdiff_t>(g.size()));
+    rows.insert(rows.end(), 9, 0.0f);
+  }
+  for (const bool dot : {false, true}) {
+    noddi::settings s;
+    s.noise = noddi::noise_model::rician;
+    s.dot = dot;
+    const noddi_run tables(one_thread, g, s, signals), series(one_thread, g, s, rows, {}, true);
+    int same = 0;
+    for (std::size_t i = 0; i < voxels; ++i) same += std::abs(at(tables, "NDI", i) - at(series, "NDI", i)) < 1e-4;
+    EXPECT_GE(same, 39) << dot;
+    s.samples = 200;
+    const noddi_run by_tables(one_thread, g, s, signals), by_series(one_thread, g, s, rows, {}, true);
+    for (const std::string name : {"NDI", "ODI", "FWF", "S0"}) {
+      double difference = 0, ratio = 0;
+      for (std::size_t i = 0; i < voxels; ++i) {
+        const double sd = at(by_tables, name + "_SD", i);
+        difference += (at(by_series, name, i) - at(by_tables, name, i)) / sd / voxels;
+        ratio += at(by_series, name + "_SD", i) / sd / voxels;
+      }
+      EXPECT_NEAR(difference, 0, 0.15) << name;
+      EXPECT_NEAR(ratio, 1, 0.15) << name;
+    }
+  }
+}
+
 TEST(NoddiFit, UsesManyTermsForHighBValues) {
   expect_recovers({}, some_voxel, noddi_gradients(30, {1000, 3000, 10000}), 1e-4);
 }

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "kernels/noddi/chain_model.hpp"
 #include "kernels/noddi/protocol.hpp"
+#include "kernels/noddi/shell_steps.hpp"
 #include "tests/noddi/reference/noddi_reference.hpp"
 
 namespace {

@@ -7,6 +7,7 @@ namespace voxherd {
 
 struct kurtosis_request {
   dwi_request series;
+  item_region_request regions;
   estimation_request estimation;
   run_request run;
 };
@@ -15,13 +16,14 @@ const option_table<kurtosis_request>& kurtosis_options() {
   using T = kurtosis_request;
   static const option_table<T> table = option_table<T>()
                                            .include(&T::series, dwi_options())
+                                           .include(&T::regions, item_region_options())
                                            .include(&T::estimation, estimation_options())
                                            .include(&T::run, run_options());
   return table;
 }
 
 exit_status run_kurtosis(session& s, const kurtosis_request& request) {
-  return run_model(s, "kurtosis", kurtosis_options(), request, [](const gradient_table&) { return kurtosis_model{}; });
+  return run_model(s, "kurtosis", kurtosis_options(), request, kurtosis_model{});
 }
 
 extern const command kurtosis_command = make_command<kurtosis_options, run_kurtosis>(

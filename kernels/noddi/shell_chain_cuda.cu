@@ -1,4 +1,4 @@
-#include "kernels/noddi/chain_cuda.cuh"
+#include "kernels/noddi/shell_chain_cuda.cuh"
 
 #include <type_traits>
 
@@ -102,13 +102,10 @@ __global__ void __launch_bounds__(chain_block_threads, Shape::slots > 0 ? chain_
     float* const first = reinterpret_cast<float*>(shared + memory.arrays()) + own * memory.array_floats + team.lane;
     a = {{first}, {first + memory.padded}, {first + 2 * memory.padded}, {first + 3 * memory.padded}};
   }
-  const parameter_layout layout = make_parameter_layout(job.settings.dot, job.settings.samples_tau);
-  const std::size_t sample_floats =
-      static_cast<std::size_t>(layout.count) * (job.settings.lengths.sampled_jumps / job.settings.lengths.sample_every);
-  steps one(team, m, job.settings, a, rows, scratch, job.starts + static_cast<std::size_t>(item) * max_parameters);
+  const std::size_t i = item, parameters = job.parameters;
+  steps one(team, m, job.settings, a, rows, scratch, job.starts + i * parameters);
   voxel_model::chain<team_type, steps, scratch_type>(team, job.settings.lengths, scratch, one)
-      .run(job.voxels[item], job.samples + item * sample_floats,
-           job.acceptance + static_cast<std::size_t>(item) * max_parameters, store);
+      .run(job.voxels[i], job.samples + i * job.sample_floats, job.acceptance + i * parameters, store);
 }
 
 template <class Noise, int Terms, class Shape>

@@ -4,9 +4,11 @@
 
 #include "kernels/noddi/protocol.hpp"
 #include "kernels/noddi/settings.hpp"
+#include "kernels/noddi/watson_model.hpp"
 #include "kernels/portable/function.hpp"
 #include "kernels/portable/lane_math.hpp"
 #include "kernels/voxel_model/chain.hpp"
+#include "kernels/voxel_model/model_voxel.hpp"
 #include "kernels/voxel_model/noise.hpp"
 
 namespace voxherd::noddi {
@@ -14,23 +16,20 @@ namespace voxherd::noddi {
 using voxel_model::polar_direction;
 using voxel_model::prepared_draw;
 
-/// The order of a voxel's parameters in starts, samples and acceptance counts; then dot and tau, where sampled.
-namespace parameter {
-enum : int { s0, fwf, ndi, odi, th, ph };
-}
-constexpr int common_parameters = 6;
 constexpr int max_parameters = 8;
 
-/// Where a run's other parameters are; -1: absent.
+/// The places of a voxel's parameters in starts, samples and acceptance counts, the engine's order: those of
+/// watson_model or watson_dot_model, S0, angles, and tau, where it is sampled.
 struct parameter_layout {
-  int dot, tau, count;
+  int dot;  ///< -1: absent
+  int s0, th, ph;
+  int tau;    ///< also where it is not sampled: the last number of a start
+  int count;  ///< of sampled parameters
 };
 
 VOXHERD_FUNCTION constexpr parameter_layout make_parameter_layout(bool has_dot, bool samples_tau) {
-  parameter_layout l{-1, -1, common_parameters};
-  if (has_dot) l.dot = l.count++;
-  if (samples_tau) l.tau = l.count++;
-  return l;
+  const int s0 = has_dot ? 4 : 3;
+  return {has_dot ? 3 : -1, s0, s0 + 1, s0 + 2, s0 + 3, samples_tau ? s0 + 4 : s0 + 3};
 }
 
 /// Data that all voxels of a run share. Coefficients of the signal are interpolated from `table` of
@@ -44,7 +43,16 @@ struct chain_settings {
 };
 
 /// `table`: its address.
-chain_settings make_chain_settings(const protocol& p, const settings& s, const float* table);
+template <class Model>
+chain_settings make_chain_settings(const protocol& p, const voxel_model::model_run<Model>& run, const float* table) {
+  return {.lengths = run.lengths,
+          .measurements = run.measurements,
+          .row_numbers = p.row_numbers(),
+          .table = table,
+          .dot = has_dot<Model>,
+          .samples_tau = run.samples_tau,
+          .uniform_kappa = run.model.uniform_kappa};
+}
 
 /// Number `i` of the table at an ODI: cubic Hermite interpolation.
 struct table_place {
@@ -124,14 +132,14 @@ class sampler {
         a_(a),
         current_row_(rows),
         trial_row_(rows + settings.row_numbers),
-        noise_(settings.measurements, start[layout_.tau < 0 ? layout_.count : layout_.tau]) {
-    now_.s0 = start[parameter::s0];
-    now_.fwf = start[parameter::fwf];
-    now_.ndi = start[parameter::ndi];
-    now_.odi = start[parameter::odi];
+        noise_(settings.measurements, start[layout_.tau]) {
+    now_.s0 = start[layout_.s0];
+    now_.fwf = start[watson_model::fwf];
+    now_.ndi = start[watson_model::ndi];
+    now_.odi = start[watson_model::odi];
     now_.dot = layout_.dot < 0 ? 0.0f : start[layout_.dot];
-    now_.direction.set_th(start[parameter::th]);
-    now_.direction.set_ph(start[parameter::ph]);
+    now_.direction.set_th(start[layout_.th]);
+    now_.direction.set_ph(start[layout_.ph]);
     team_.share(layout_.count, [&](int p) {
       scratch.step_sd[p] = initial_step_sd(p, start);
       scratch.accepted[p] = 0;
@@ -145,38 +153,41 @@ class sampler {
   }
 
   VOXHERD_FUNCTION int count() const { return layout_.count; }
-  VOXHERD_FUNCTION bool is_angle(int p) const { return p == parameter::th || p == parameter::ph; }
+  VOXHERD_FUNCTION bool is_angle(int p) const { return p == layout_.th || p == layout_.ph; }
 
   VOXHERD_FUNCTION unsigned one_jump(const prepared_draw* draws) {
     unsigned accepted = 0;
     if constexpr (Noise::model == noise_model::rician)
-      if (layout_.tau >= 0) accepted |= update_tau(draws[layout_.tau]) << layout_.tau;
-    VOXHERD_UNROLL_BY(1)
-    for (int p = parameter::s0; p <= parameter::fwf; ++p) accepted |= update_weights(p, draws[p]) << p;
+      if (settings_.samples_tau) accepted |= update_tau(draws[layout_.tau]) << layout_.tau;
+    accepted |= update_weights(layout_.s0, draws[layout_.s0]) << layout_.s0;
+    accepted |= update_weights(watson_model::fwf, draws[watson_model::fwf]) << watson_model::fwf;
     if (layout_.dot >= 0) accepted |= update_weights(layout_.dot, draws[layout_.dot]) << layout_.dot;
-    accepted |= update_ndi(draws[parameter::ndi]) << parameter::ndi;
+    accepted |= update_ndi(draws[watson_model::ndi]) << watson_model::ndi;
     VOXHERD_UNROLL_BY(1)
-    for (int p = parameter::odi; p <= parameter::ph; ++p) accepted |= update_shape(p, draws[p]) << p;
+    for (int i = 0; i < 3; ++i) {
+      const int p = i == 0 ? watson_model::odi : layout_.s0 + i;  // then th and ph
+      accepted |= update_shape(p, draws[p]) << p;
+    }
     return accepted;
   }
 
   /// Column of (parameter, sample).
   VOXHERD_FUNCTION void store_sample(float* column) const {
     const int stride = settings_.lengths.sampled_jumps / settings_.lengths.sample_every;
-    column[parameter::s0 * stride] = now_.s0;
-    column[parameter::fwf * stride] = now_.fwf;
-    column[parameter::ndi * stride] = now_.ndi;
-    column[parameter::odi * stride] = now_.odi;
-    column[parameter::th * stride] = now_.direction.th;
-    column[parameter::ph * stride] = now_.direction.ph;
+    column[layout_.s0 * stride] = now_.s0;
+    column[watson_model::fwf * stride] = now_.fwf;
+    column[watson_model::ndi * stride] = now_.ndi;
+    column[watson_model::odi * stride] = now_.odi;
+    column[layout_.th * stride] = now_.direction.th;
+    column[layout_.ph * stride] = now_.direction.ph;
     if (layout_.dot >= 0) column[layout_.dot * stride] = now_.dot;
     if constexpr (Noise::model == noise_model::rician)
-      if (layout_.tau >= 0) column[layout_.tau * stride] = noise_.tau;
+      if (settings_.samples_tau) column[layout_.tau * stride] = noise_.tau;
   }
 
  private:
   VOXHERD_FUNCTION float initial_step_sd(int p, const float* start) const {
-    if (p == parameter::s0) return 0.1f * start[p];
+    if (p == layout_.s0) return 0.1f * start[p];
     if (p == layout_.tau) return 0.5f * start[p];
     return is_angle(p) ? 0.2f : 0.05f;
   }
@@ -201,10 +212,10 @@ class sampler {
   VOXHERD_FUNCTION unsigned update_weights(int p, const prepared_draw& draw) {
     chain_point trial = now_;
     bool supported;
-    if (p == parameter::s0) {
+    if (p == layout_.s0) {
       trial.s0 += draw.step;
       supported = trial.s0 > 0.0f;
-    } else if (p == parameter::fwf) {
+    } else if (p == watson_model::fwf) {
       trial.fwf += draw.step;
       supported = is_fraction(trial.fwf);
     } else {
@@ -232,14 +243,14 @@ class sampler {
     chain_point trial = now_;
     bool supported = true;
     float prior = 0;
-    const bool new_row = p == parameter::odi;
+    const bool new_row = p == watson_model::odi;
     if (new_row) {
       trial.odi += draw.step;
       supported = trial.odi > static_cast<float>(min_odi) && trial.odi < static_cast<float>(max_odi);
       if (!supported) trial.odi = now_.odi;  // outside the table
       if (settings_.uniform_kappa) prior = kappa_energy(trial.odi) - kappa_energy(now_.odi);
       fill_trial_row(trial.odi);
-    } else if (p == parameter::th) {
+    } else if (p == layout_.th) {
       trial.direction.set_th(trial.direction.th + draw.step);
       prior = lane::log2(fabsf(now_.direction.sin_th) * lane::reciprocal(fabsf(trial.direction.sin_th)));
     } else {

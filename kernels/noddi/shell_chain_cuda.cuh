@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kernels/device/cuda_check.cuh"
-#include "kernels/noddi/chain_model.hpp"
+#include "kernels/noddi/shell_steps.hpp"
 #include "kernels/voxel_model/chain_shape.hpp"
 
 namespace voxherd::noddi {
@@ -26,14 +26,15 @@ struct chain_job {
   bool rician;
   int width, slots;
   int count;
+  int parameters, sample_floats;      ///< of a voxel
   const chain_direction* directions;  ///< (padded)
   const float2* weightings;           ///< (padded): weighting, isotropic
   const float* signals;               ///< (count, padded)
-  const float* starts;                ///< (count, max_parameters)
+  const float* starts;                ///< (count, parameters)
   const std::uint8_t* status;         ///< (count)
   const std::uint64_t* voxels;        ///< (count)
-  float* samples;                     ///< (count, parameter, sample)
-  float* acceptance;                  ///< (count, max_parameters)
+  float* samples;                     ///< (count, sample_floats)
+  float* acceptance;                  ///< (count, parameters)
 };
 
 /// Queues the chains of a batch on `stream`.

@@ -1,0 +1,61 @@
+#include "src/analyses/common/regions.hpp"
+
+#include <fmt/core.h>
+
+#include <set>
+
+#include "core/failure.hpp"
+#include "src/io/fingerprint.hpp"
+#include "src/scan/label_image.hpp"
+#include "src/scan/region_names.hpp"
+
+namespace voxherd {
+
+const option_table<item_region_request>& item_region_options() {
+  using T = item_region_request;
+  static const option_table<T> table = option_table<T>().group(
+      "Input", {{"regions",
+                 &T::labels,
+                 text_kind::file,
+                 {"labels of regions: `export --to csv` has quartiles of their voxels, the report of noddi means "
+                  "weighted by tf"}},
+                {"region-names",
+                 &T::names,
+                 text_kind::file,
+                 {.text = "names of the regions: one label and name per line", .needs = "regions"}}});
+  return table;
+}
+
+item_regions read_item_regions(const item_region_request& request, const image_grid& grid,
+                               const std::vector<std::uint64_t>& item_voxels) {
+  item_regions found;
+  const label_image image = read_labels(request.labels, grid, label_kind::labels);
+  std::set<std::int32_t> inside;
+  for (const std::uint64_t voxel : item_voxels) {
+    found.labels.push_back(image.label[voxel]);
+    if (image.label[voxel] > 0) inside.insert(image.label[voxel]);
+  }
+  if (inside.empty())
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: none of its regions has a voxel in the mask", request.labels));
+  found.files["regions"] = fingerprint(request.labels);
+  if (request.names.empty()) return found;
+  found.names = read_region_names(request.names, {inside.begin(), inside.end()});
+  found.files["region_names"] = fingerprint(request.names);
+  return found;
+}
+
+std::vector<constant> share_item_regions(const session& s, const item_region_request& request, const image_grid& grid,
+                                         const std::vector<std::uint64_t>& item_voxels, run_settings& how) {
+  if (request.labels.empty()) return {};
+  item_regions found;
+  s.on_root([&] { found = read_item_regions(request, grid, item_voxels); });
+  s.broadcast(found.labels);
+  s.broadcast(found.names);
+  s.broadcast(found.files);
+  if (!found.names.empty()) how.configuration["region-names"] = found.names;
+  how.provenance["inputs"].update(found.files);
+  return {{"label", {found.labels.size()}, found.labels, "1", "label of each item, 0 for none", "regions"}};
+}
+
+}  // namespace voxherd

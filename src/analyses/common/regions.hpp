@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/options.hpp"
+#include "mpi/comm/session.hpp"
+#include "mpi/run/run.hpp"
+
+namespace voxherd {
+
+/// Regions of an image for tables of an analysis's maps; "" for none.
+struct item_region_request {
+  std::string labels, names;  ///< files
+};
+
+const option_table<item_region_request>& item_region_options();
+
+/// The label of each item, 0 for none; names by label; the files' fingerprints.
+struct item_regions {
+  std::vector<double> labels;
+  nlohmann::json names, files;
+};
+
+/// Reads them on one rank. Throws failure (missing_input, bad_data): no item has a label.
+item_regions read_item_regions(const item_region_request& request, const image_grid& grid,
+                               const std::vector<std::uint64_t>& item_voxels);
+
+/// The constant with the label of each item. Names become configuration, the files inputs. Empty without
+/// --regions. Collective.
+std::vector<constant> share_item_regions(const session& s, const item_region_request& request, const image_grid& grid,
+                                         const std::vector<std::uint64_t>& item_voxels, run_settings& how);
+
+}  // namespace voxherd
