@@ -13,7 +13,8 @@
 
 namespace voxherd::track {
 
-/// Columns of a voxel in a matrix by fibre: streamlines that follow fibre 1 there, fibre 2, another one.
+/// A voxel has three columns in a matrix by fibre: one counts the streamlines that follow fibre 1 in the voxel, one
+/// those that follow fibre 2, and one those that follow any other fibre.
 constexpr std::uint32_t fibre_columns = 3;
 
 /// The voxels that are the columns of a matrix, in an image of their own, or the vertices of surfaces.

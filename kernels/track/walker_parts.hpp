@@ -68,8 +68,8 @@ VOXHERD_INLINED wide_words multiply(wide_words a, wide_words b) {
 #endif
 }
 
-/// Philox4x32 with 10 rounds (Salmon 2011), as draw_words(), with a place in each lane. Two registers of places in
-/// turns, because a product is waited for.
+/// Philox4x32 with 10 rounds (Salmon 2011), as draw_words(), with a place in each lane. Two registers of places are
+/// computed in turns: while the products of one are not ready yet, those of the other are started.
 inline void step_words::compute(std::uint64_t seed, std::uint64_t item, std::uint64_t place) {
   constexpr std::uint64_t low = 0xffffffff;
   constexpr int parts = 2;

@@ -139,7 +139,8 @@ const option_table<probtrackx2_request>& probtrackx2_options() {
                  "NAME_X_Y_Z"}},
                {"savepaths",
                 &T::saved_paths,
-                {"write the points of all accepted streamlines, of more than 100 million a part, evenly chosen: "
+                {"write the points of all accepted streamlines; if there are more than 100 million, of that many, "
+                 "evenly chosen: "
                  "saved_paths.txt"}},
                {"pd",
                 &T::distance_corrected,

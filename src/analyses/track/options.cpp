@@ -52,10 +52,10 @@ const option_table<track_request>& drawing_options() {
        {.text = "image on whose grid seeds, masks and results are",
         .standard = "the samples' image; --transform: the first image of seeds"}},
       {"transform", &T::transform, text_kind::file,
-       {.text = "what resamples an image of this space to that of the samples: a matrix of FLIRT, a warp of FSL, or files of "
-                "ITK in the order of antsApplyTransforms", .standard = "the same world coordinates", .many = true}},
+       {.text = "transform that resamples an image of this space onto the grid of the samples: a matrix of FLIRT, a warp of "
+                "FSL, or files of ITK in the order of antsApplyTransforms", .standard = "the same world coordinates", .many = true}},
       {"inverse-transform", &T::inverse_transform, text_kind::file,
-       {.text = "what resamples an image of the samples to this space; only if one of both is a warp", .many = true}},
+       {.text = "transform that resamples an image of the samples onto the grid of this space; only if one of the two is a warp", .many = true}},
       {"seed-image", &T::seed_image, text_kind::file,
        {.text = "mask of the seed voxels, or surface whose vertices are seeds, or several of them", .many = true}},
       {"mesh-space", &T::meshes, mesh_space_words,
