@@ -220,7 +220,7 @@ struct fit_setting {
 };
 
 struct map_name {
-  map which;
+  dual_map which;
   const char* name;
 };
 constexpr map_name compared[] = {{map_kl, "kl"},       {map_ka, "ka"},       {map_kp, "kp"},

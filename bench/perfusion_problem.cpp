@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "kernels/portable/voxel_status.hpp"
+#include "tests/perfusion/reference/dual_maps.hpp"
 
 namespace voxherd::bench {
 
