@@ -58,20 +58,18 @@ class recursion_model {
     for (unit_state& one : s) one = {zero, zero, zero};
     clear(out);
     const auto move_on = [&](int i) VOXHERD_INLINED_LAMBDA {
-      VOXHERD_UNROLL
-      for (int n = 0; n < inputs; ++n) advance(s[n], i, in, in.input[n]);
+      each_of<inputs>([&](int n) VOXHERD_INLINED_LAMBDA { advance(s[n], i, in, in.input[n]); });
     };
     for (int i = in.first; i < 0; ++i) move_on(i);
     each_frame([&](int i, bool counts) VOXHERD_INLINED_LAMBDA {
       move_on(i);
       if (!counts) return;
       Number column[unit_columns::count];
-      VOXHERD_UNROLL
-      for (int n = 0; n < inputs; ++n) {
+      each_of<inputs>([&](int n) VOXHERD_INLINED_LAMBDA {
         column[unit_columns::curve(n)] = s[n].curve;
         column[unit_columns::by_rate(n)] = s[n].slope;
         column[unit_columns::by_delay(n)] = s[n].delay;
-      }
+      });
       const Number fitted =
           sum_over_inputs<inputs>([&](int n) VOXHERD_INLINED_LAMBDA { return p[Tissue::flow(n)] * s[n].curve; });
       add_frame(column, load(y.first + i * y.stride, zero) - fitted, out);
@@ -108,6 +106,12 @@ class recursion_model {
       x3 = samples[frame + 2];
     }
 
+    /// Moves to a frame and returns its weighted sum.
+    VOXHERD_INLINED Number next(int frame) {
+      move_to(frame);
+      return sum(weight[0]);
+    }
+
     VOXHERD_INLINED Number sum(const taps<Number>& w) const {
       if constexpr (!exact) return w.at * x1 + w.after * x2;
       return w.before * x0 + w.at * x1 + w.after * x2;
@@ -133,46 +137,46 @@ class recursion_model {
                           std::integer_sequence<int, I...>)
         : input{feed<WithSlope>(m, m.view_.input(I), r.delay[I])...} {
       const scalar spacing_s = m.view_.spacing_s;
-      VOXHERD_UNROLL
-      for (int j = 0; j < exponentials; ++j) {
+      each_of<exponentials>([&](int j) VOXHERD_INLINED_LAMBDA {
         if constexpr (exact) {
           exact_taps<Number> t[inputs];
           exact_taps<Number>::template make<WithSlope>(r.rate[j], {input[I].place.part...}, spacing_s, t);
-          VOXHERD_UNROLL
-          for (int i = 0; i < inputs; ++i) {
+          each_of<inputs>([&](int i) VOXHERD_INLINED_LAMBDA {
             input[i].weight[j] = t[i].weight;
             if constexpr (WithSlope) input[i].slope[j] = t[i].slope;
-          }
+          });
           decayed[j] = t[inputs - 1].decayed;
         } else {
-          VOXHERD_UNROLL
-          for (int i = 0; i < inputs; ++i)
+          each_of<inputs>([&](int i) VOXHERD_INLINED_LAMBDA {
             input[i].weight[j] = paper_taps<Number>::make(input[i].place.part, spacing_s).weight;
+          });
           decayed[j] = decay(r.rate[j] * spacing_s);
         }
         spent[j] = spacing_s * decayed[j];
-      }
+      });
       first = exact ? first_frame_of({input[I].place...}) : 0;
-      VOXHERD_UNROLL
-      for (int i = 0; i < inputs; ++i) input[i].enter(first);
+      // The two forms decide which product of a sum a GPU fuses with the addition, thus the last bits of results.
+      if constexpr (exact) {
+        each_of<inputs>([&](int i) VOXHERD_INLINED_LAMBDA { input[i].enter(first); });
+      } else {
+        VOXHERD_UNROLL
+        for (int i = 0; i < inputs; ++i) input[i].enter(first);
+      }
     }
 
     VOXHERD_INLINED void scale(const response_of<Tissue, Number>& r) {
-      VOXHERD_UNROLL
-      for (int i = 0; i < inputs; ++i) {
-        VOXHERD_UNROLL
-        for (int j = 0; j < exponentials; ++j) {
+      each_of<inputs>([&](int i) VOXHERD_INLINED_LAMBDA {
+        each_of<exponentials>([&](int j) VOXHERD_INLINED_LAMBDA {
           taps<Number>& w = input[i].weight[j];
           w.before *= r.amplitude[i][j];
           w.at *= r.amplitude[i][j];
           w.after *= r.amplitude[i][j];
-        }
-      }
+        });
+      });
     }
 
     VOXHERD_INLINED void move_to(int frame) {
-      VOXHERD_UNROLL
-      for (int i = 0; i < inputs; ++i) input[i].move_to(frame);
+      each_of<inputs>([&](int i) VOXHERD_INLINED_LAMBDA { input[i].move_to(frame); });
     }
 
     feed<WithSlope> input[inputs];
@@ -216,22 +220,21 @@ class recursion_model {
     VOXHERD_UNROLL
     for (Number& one : part) one = Number(scalar(0));
     const auto move_on = [&](int i) VOXHERD_INLINED_LAMBDA {
-      in.move_to(i);
-      VOXHERD_UNROLL
-      for (int j = 0; j < exponentials; ++j)
+      part[0] = in.decayed[0] * part[0] +
+                sum_over_inputs<inputs>([&](int n) VOXHERD_INLINED_LAMBDA { return in.input[n].next(i); });
+      each_after_first<exponentials>([&](int j) VOXHERD_INLINED_LAMBDA {
         part[j] = in.decayed[j] * part[j] + sum_over_inputs<inputs>([&](int n) VOXHERD_INLINED_LAMBDA {
                     return in.input[n].sum(in.input[n].weight[j]);
                   });
+      });
     };
     for (int i = in.first; i < 0; ++i) move_on(i);
     each_frame([&](int i, bool counts) VOXHERD_INLINED_LAMBDA {
       move_on(i);
       Number c = part[0];
-      VOXHERD_UNROLL
-      for (int j = 1; j < exponentials; ++j) c += part[j];
+      each_after_first<exponentials>([&](int j) VOXHERD_INLINED_LAMBDA { c += part[j]; });
       if constexpr (Tissue::has_instant) {
-        VOXHERD_UNROLL
-        for (int n = 0; n < inputs; ++n) c += r.instant[n] * in.input[n].delayed();
+        each_of<inputs>([&](int n) VOXHERD_INLINED_LAMBDA { c += r.instant[n] * in.input[n].delayed(); });
       }
       use(i, c, counts);
     });
@@ -239,24 +242,22 @@ class recursion_model {
 
   VOXHERD_INLINED void advance(state& s, const response_of<Tissue, Number>& r, int frame, feeds<true>& in) const {
     in.move_to(frame);
-    VOXHERD_UNROLL
-    for (int j = 0; j < exponentials; ++j) {
+    each_of<exponentials>([&](int j) VOXHERD_INLINED_LAMBDA {
       const Number decayed = in.decayed[j];
       s.slope[j] = decayed * s.slope[j] - in.spent[j] * s.tissue[j];
       if constexpr (exact)
         s.slope[j] += sum_over_inputs<inputs>(
             [&](int n) VOXHERD_INLINED_LAMBDA { return r.amplitude[n][j] * in.input[n].sum(in.input[n].slope[j]); });
-      VOXHERD_UNROLL
-      for (int n = 0; n < inputs; ++n)
+      each_of<inputs>([&](int n) VOXHERD_INLINED_LAMBDA {
         s.convolved[n][j] = decayed * s.convolved[n][j] + in.input[n].sum(in.input[n].weight[j]);
+      });
       s.tissue[j] =
           sum_over_inputs<inputs>([&](int n) VOXHERD_INLINED_LAMBDA { return r.amplitude[n][j] * s.convolved[n][j]; });
-    }
-    VOXHERD_UNROLL
-    for (int n = 0; n < inputs; ++n) {
+    });
+    each_of<inputs>([&](int n) VOXHERD_INLINED_LAMBDA {
       const feed<true>& f = in.input[n];
       s.delayed[n] = exact ? f.delayed() : in.decayed[0] * s.delayed[n] + (f.x2 - f.x1);
-    }
+    });
   }
 
   VOXHERD_INLINED void advance(unit_state& s, int frame, const feeds<true>& in, feed<true>& f) const {
@@ -286,33 +287,27 @@ class recursion_model {
       if (!counts) return;
       Number column[columns::count];
       Number c = s.tissue[0];
-      VOXHERD_UNROLL
-      for (int j = 1; j < exponentials; ++j) c += s.tissue[j];
-      VOXHERD_UNROLL
-      for (int j = 0; j < exponentials; ++j) column[columns::by_rate(j)] = s.slope[j];
-      VOXHERD_UNROLL
-      for (int n = 0; n < inputs; ++n) {
-        VOXHERD_UNROLL
-        for (int j = 0; j < exponentials; ++j) column[columns::convolved(n, j)] = s.convolved[n][j];
+      each_after_first<exponentials>([&](int j) VOXHERD_INLINED_LAMBDA { c += s.tissue[j]; });
+      each_of<exponentials>([&](int j) VOXHERD_INLINED_LAMBDA { column[columns::by_rate(j)] = s.slope[j]; });
+      each_of<inputs>([&](int n) VOXHERD_INLINED_LAMBDA {
+        each_of<exponentials>([&](int j)
+                                  VOXHERD_INLINED_LAMBDA { column[columns::convolved(n, j)] = s.convolved[n][j]; });
         column[columns::delayed(n)] = s.delayed[n];
         if constexpr (Tissue::has_instant) {
           column[columns::sloping(n)] = (in.input[n].x2 - in.input[n].x1) * (scalar(1) / view_.spacing_s);
           c += r.instant[n] * s.delayed[n];
         }
-      }
+      });
       add_frame(column, load(y.first + i * y.stride, zero) - c, out);
     });
   }
 
   VOXHERD_INLINED static void set_to(Number value, state& s) {
-    VOXHERD_UNROLL
-    for (int j = 0; j < exponentials; ++j) s.tissue[j] = value, s.slope[j] = value;
-    VOXHERD_UNROLL
-    for (int n = 0; n < inputs; ++n) {
+    each_of<exponentials>([&](int j) VOXHERD_INLINED_LAMBDA { s.tissue[j] = value, s.slope[j] = value; });
+    each_of<inputs>([&](int n) VOXHERD_INLINED_LAMBDA {
       s.delayed[n] = value;
-      VOXHERD_UNROLL
-      for (int j = 0; j < exponentials; ++j) s.convolved[n][j] = value;
-    }
+      each_of<exponentials>([&](int j) VOXHERD_INLINED_LAMBDA { s.convolved[n][j] = value; });
+    });
   }
 
   /// Makes the delays' columns derivatives of C: a combination with the convolved input, of the sums only.

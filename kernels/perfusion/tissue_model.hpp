@@ -145,6 +145,21 @@ VOXHERD_INLINED response_of<Tissue, Number> respond(const Number (&p)[parameter_
   return r;
 }
 
+/// Calls use(0), ..., use(Count - 1), where a loop would keep arrays of inputs out of registers until it is unrolled.
+template <int Count, class Use>
+VOXHERD_INLINED void each_of(const Use& use) {
+  use(0);
+  if constexpr (Count > 1) use(1);
+  if constexpr (Count > 2) use(2);
+  if constexpr (Count > 3) use(3);
+  static_assert(Count <= 4);
+}
+/// Without the first.
+template <int Count, class Use>
+VOXHERD_INLINED void each_after_first(const Use& use) {
+  if constexpr (Count > 1) each_of<Count - 1>([&](int i) VOXHERD_INLINED_LAMBDA { use(i + 1); });
+}
+
 /// Sum over one or two inputs of term(i).
 template <int Inputs, class Term>
 VOXHERD_INLINED auto sum_over_inputs(const Term& term) {

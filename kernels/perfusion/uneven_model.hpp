@@ -131,13 +131,12 @@ class uneven_model {
             Number column[count];
             column[Tissue::rate] =
                 sum_over_inputs<inputs>([&](int n) { return p[Tissue::flow(n)] * at.of[n][0].slope; });
-            VOXHERD_UNROLL
-            for (int n = 0; n < inputs; ++n) {
+            each_of<inputs>([&](int n) VOXHERD_INLINED_LAMBDA {
               column[Tissue::flow(n)] = at.of[n][0].convolved;
               // G follows dG/dt = input - rate G
               column[Tissue::delay(n)] =
                   p[Tissue::flow(n)] * (p[Tissue::rate] * at.of[n][0].convolved - at.of[n][0].input);
-            }
+            });
             add_frame(column, load(y.first + i * y.stride, Number(scalar(0))) - fitted(r, at), out);
           },
           out);
@@ -164,13 +163,12 @@ class uneven_model {
         in,
         [&](int i, const readings<true>& at) {
           Number column[unit_columns::count];
-          VOXHERD_UNROLL
-          for (int n = 0; n < inputs; ++n) {
+          each_of<inputs>([&](int n) VOXHERD_INLINED_LAMBDA {
             const auto& one = at.of[n][0];
             column[unit_columns::curve(n)] = one.convolved;
             column[unit_columns::by_rate(n)] = one.slope;
             column[unit_columns::by_delay(n)] = p[Tissue::rate] * one.convolved - one.input;
-          }
+          });
           add_frame(column, load(y.first + i * y.stride, Number(scalar(0))) - fitted(r, at), out);
         },
         out);
@@ -203,21 +201,18 @@ class uneven_model {
     VOXHERD_FUNCTION void advance_to(scalar time_s) {
       for (;;) {
         typename feed::mask past[all], any(false);
-        VOXHERD_UNROLL
-        for (int n = 0; n < all; ++n) {
+        each_of<all>([&](int n) VOXHERD_INLINED_LAMBDA {
           past[n] = of[n].beyond(time_s);
           any = n == 0 ? past[n] : any || past[n];
-        }
+        });
         if (!lane::any(any)) return;
-        VOXHERD_UNROLL
-        for (int n = 0; n < all; ++n) of[n].pass_node(past[n]);
+        each_of<all>([&](int n) VOXHERD_INLINED_LAMBDA { of[n].pass_node(past[n]); });
       }
     }
 
     VOXHERD_FUNCTION readings<WithSlope> at(scalar time_s) const {
       readings<WithSlope> r;
-      VOXHERD_UNROLL
-      for (int n = 0; n < all; ++n) r.of[n / exponentials][n % exponentials] = of[n].at(time_s);
+      each_of<all>([&](int n) VOXHERD_INLINED_LAMBDA { r.of[n / exponentials][n % exponentials] = of[n].at(time_s); });
       return r;
     }
   };
@@ -236,9 +231,9 @@ class uneven_model {
   template <bool WithSlope>
   VOXHERD_FUNCTION static Number fitted(const response_of<Tissue, Number>& r, const readings<WithSlope>& at) {
     Number c = sum_over_inputs<inputs>([&](int n) { return r.amplitude[n][0] * at.of[n][0].convolved; });
-    VOXHERD_UNROLL
-    for (int j = 1; j < exponentials; ++j)
+    each_after_first<exponentials>([&](int j) VOXHERD_INLINED_LAMBDA {
       c += sum_over_inputs<inputs>([&](int n) { return r.amplitude[n][j] * at.of[n][j].convolved; });
+    });
     if constexpr (Tissue::has_instant)
       c += sum_over_inputs<inputs>([&](int n) { return r.instant[n] * at.of[n][0].input; });
     return c;
@@ -246,17 +241,16 @@ class uneven_model {
 
   VOXHERD_FUNCTION static void fill(const response_of<Tissue, Number>& r, const readings<true>& at,
                                     Number (&column)[columns::count]) {
-    VOXHERD_UNROLL
-    for (int j = 0; j < exponentials; ++j)
+    each_of<exponentials>([&](int j) VOXHERD_INLINED_LAMBDA {
       column[columns::by_rate(j)] =
           sum_over_inputs<inputs>([&](int n) { return r.amplitude[n][j] * at.of[n][j].slope; });
-    VOXHERD_UNROLL
-    for (int n = 0; n < inputs; ++n) {
-      VOXHERD_UNROLL
-      for (int j = 0; j < exponentials; ++j) column[columns::convolved(n, j)] = at.of[n][j].convolved;
+    });
+    each_of<inputs>([&](int n) VOXHERD_INLINED_LAMBDA {
+      each_of<exponentials>([&](int j)
+                                VOXHERD_INLINED_LAMBDA { column[columns::convolved(n, j)] = at.of[n][j].convolved; });
       column[columns::delayed(n)] = at.of[n][0].input;
       if constexpr (Tissue::has_instant) column[columns::sloping(n)] = at.of[n][0].input_slope;
-    }
+    });
   }
 
   VOXHERD_FUNCTION Number tissue(const response_of<Tissue, Number>& r, int frame, feeds<false>& in) const {
