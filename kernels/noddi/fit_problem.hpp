@@ -102,7 +102,7 @@ class fit_problem {
 
   VOXHERD_FUNCTION int slots() const { return m_.slots(); }
 
-  VOXHERD_FUNCTION void fill_row(const point& p, int slot, real (&row)[free + 1]) const {
+  VOXHERD_INLINED void fill_row(const point& p, int slot, real (&row)[free + 1]) const {
     const measurement<real> m = m_.load(slot);
     const double s0 = p.linear[shape::s0], fwf = p.linear[shape::fwf], ndi = p.linear[shape::ndi];
     double still = 0;
@@ -168,7 +168,7 @@ class fit_problem {
   }
 
  private:
-  VOXHERD_FUNCTION void finish_row(const measurement<real>& m, real predicted, real (&row)[free + 1]) const {
+  VOXHERD_INLINED void finish_row(const measurement<real>& m, real predicted, real (&row)[free + 1]) const {
     const real measured = m.signal * real(1 / signal_scale_);
     if (variance_ > 0) {
       const auto term = voxel_model::rician_term_of(measured, predicted, variance_);

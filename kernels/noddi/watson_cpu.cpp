@@ -22,7 +22,7 @@ class shell_columns {
   struct coefficient_reader {
     const std::int32_t* first;
     bool one_shell;
-    real operator()(const Number* table, int power) const {
+    VOXHERD_INLINED real operator()(const Number* table, int power) const {
       return one_shell ? real(table[first[0] + power]) : lane::gather(table, first, power);
     }
   };
@@ -68,7 +68,7 @@ class fit_measurements : public shell_columns<double> {
 
   void read(const float* signals) { std::copy_n(signals, count_, signal_.begin()); }
   int count() const { return count_; }
-  measurement<real> load(int s) const {
+  VOXHERD_INLINED measurement<real> load(int s) const {
     return {take(x_, s),         take(y_, s),      take(z_, s),           take(b_, s),
             take(isotropic_, s), take(signal_, s), take(is_measured_, s), take(low_b_, s)};
   }
@@ -90,7 +90,7 @@ class chain_measurements : public shell_columns<float> {
   void read(const float* signals) { signals_ = signals; }
   real signal(int s) const { return team{}.load(signals_, s); }
   real is_measured(int s) const { return take(is_measured_, s); }
-  chain_measurement<real> load(int s) const {
+  VOXHERD_INLINED chain_measurement<real> load(int s) const {
     return {take(x_, s), take(y_, s), take(z_, s), take(weighting_, s), take(isotropic_, s)};
   }
 
