@@ -183,15 +183,23 @@ class simplex {
     return spread < Number(limits_.absolute_tolerance) || spread < limits_.relative_tolerance * best;
   }
 
+  /// The value of the best vertex, of those from V on: as nested choices, for which a GPU needs fewer registers than
+  /// for a loop.
+  template <int V>
+  VOXHERD_INLINED Number chosen(const Number (&of)[worst + 1]) const {
+    if constexpr (V == worst)
+      return of[V];
+    else
+      return first_ == V ? of[V] : chosen<V + 1>(of);
+  }
   /// The value of the best vertex. Not an array access with a run-time index: GPU registers cannot be indexed.
   template <class At>
   VOXHERD_INLINED Number at_first(const At& at) const {
-    if (first_ == 0) return at(0);
-    Number found = at(worst);
+    Number of[worst + 1];
     VOXHERD_UNROLL
-    for (int v = worst - 1; v > 0; --v)
-      if (first_ == v) found = at(v);
-    return found;
+    for (int v = 0; v <= worst; ++v) of[v] = at(v);
+    if (first_ == 0) return of[0];
+    return chosen<1>(of);
   }
 
   /// Replaces the worst vertex by the trial, or keeps its position, and moves it before those of greater cost (after
