@@ -42,7 +42,8 @@ class Install(unittest.TestCase):
         followed = 0
         for document in glob.glob(os.path.join(self.documents, "**", "*.md"), recursive=True):
             with open(document, encoding="utf-8") as file:
-                targets = re.findall(r"\]\((?!http)([^)\s#]+)", file.read())
+                text = re.sub(r"^```.*?^```", "", file.read(), flags=re.MULTILINE | re.DOTALL)
+            targets = re.findall(r"\]\((?!http)([^)\s#]+)", text)
             for target in targets:
                 if not target.startswith("script/"):  # for developers
                     self.assertTrue(os.path.exists(os.path.join(os.path.dirname(document), target)), (document, target))

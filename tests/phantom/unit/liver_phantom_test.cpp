@@ -110,7 +110,8 @@ TEST(TissueCurves, OfSampledInputsMatchTheFitsModel) {
   frames.arterial = signal.inputs().arterial, frames.portal = signal.inputs().portal;
   frames.counts.assign(p.frames, 1);
   const perfusion::curves_table<double> table(frames);
-  const perfusion::recursion_model<dual_model, double, perfusion::discretisation_kind::exact> model(table.view());
+  const perfusion::recursion_model<perfusion::dual_model, double, perfusion::discretisation_kind::exact> model(
+      table.view());
   const tissue_curves curves(signal.inputs(), signal.frame_s());
   for (const liver_parameters& v :
        {parameters(400, 20, 100, 1, 2), parameters(180, 30, 40, 0, 4.74), parameters(700, 140, 0, 3.3, 0.7)}) {
