@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/outputs.hpp"
@@ -18,6 +19,10 @@ struct image_grid {
   std::array<std::uint64_t, 3> size{};      ///< nx, ny, nz
   std::array<double, 16> voxel_to_world{};  ///< row-major 4x4, mm, RAS+
   std::array<double, 3> voxel_size_mm{1, 1, 1};
+
+  static constexpr auto members() {
+    return std::tuple(&image_grid::size, &image_grid::voxel_to_world, &image_grid::voxel_size_mm);
+  }
   std::uint64_t voxel_count() const { return size[0] * size[1] * size[2]; }
 };
 
@@ -96,8 +101,10 @@ class batch_runner {
   virtual void release_memory() {}
 };
 
-/// Interface of an analysis; the run (plan, queue, files, progress) is shared. An analysis knows neither ranks nor
-/// result files.
+inline constexpr int no_rank = -1;
+
+/// Interface of an analysis; the run (plan, queue, files, progress) is shared. An analysis knows no result files, and
+/// of ranks only which of them hold parts of items.
 class analysis {
  public:
   virtual ~analysis() = default;
@@ -142,6 +149,19 @@ class analysis {
   /// Items of the last batches on a GPU with dynamic scheduling: small, so that ranks finish together, but large enough
   /// that two of them, in two lanes, fill the GPU.
   virtual std::uint64_t last_items_per_batch() const { return min_items_per_batch() / 2; }
+
+  /// For items so large, or of so much work, that a dry run computes only a part of them: into how many parts of about
+  /// equal work an item can be divided. 0: a dry run computes whole items.
+  virtual std::uint64_t parts_of_item(std::uint64_t /*item*/) const { return 0; }
+  /// Of items with parts: whether a device computes many items at once, each of them alone. A dry run then takes as
+  /// many as of other analyses, and begins with one part of each; otherwise it takes parts of one item.
+  virtual bool are_computed_side_by_side() const { return false; }
+  /// As make_runner(), but only so many parts of each item are computed.
+  virtual std::unique_ptr<batch_runner> make_probe(std::uint64_t /*parts*/) const { return make_runner(); }
+
+  /// For each item the rank that holds what the item needs, because an earlier step of the command computed it there,
+  /// or no_rank; empty if no rank holds any. The same on every rank.
+  virtual std::vector<int> holders() const { return {}; }
 };
 
 }  // namespace voxherd

@@ -3,16 +3,13 @@
 #include <string>
 #include <string_view>
 
+#include "core/utf8.hpp"
+
 namespace voxherd {
 
 // Names of files, regions, columns and subjects come from users and from other programs, and may contain any bytes. A
 // text in another language takes them only through the function of that language: these, quoted_word() for a word of a
 // shell, one_line() for a message (core/text.hpp), and dump_json() for JSON (core/json_text.hpp).
-
-/// The place of the first byte that is not UTF-8; npos if there is none.
-std::size_t find_invalid_utf8(std::string_view bytes);
-/// The text with invalid UTF-8 replaced, such as a path in another encoding.
-std::string valid_utf8(const std::string& text);
 
 /// A name as part of a line: valid UTF-8, with blanks for line feeds, tabs and other control characters, and none at
 /// its ends.

@@ -28,7 +28,4 @@ struct failure : std::runtime_error {
 /// Throws failure (bad_data).
 [[noreturn]] void refuse_data(const std::string& message);
 
-/// The current exception as a failure: a failure unchanged, a device error, lack of memory, otherwise a defect.
-failure current_failure();
-
 }  // namespace voxherd

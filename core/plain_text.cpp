@@ -6,6 +6,7 @@
 
 #include "core/escape.hpp"
 #include "core/text.hpp"
+#include "core/utf8.hpp"
 
 namespace voxherd {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cctype>
 
-#include "core/escape.hpp"
 #include "core/failure.hpp"
+#include "core/utf8.hpp"
 
 namespace voxherd {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernels/connect/lattice_builder.hpp"
-#include "kernels/connect/solver.hpp"
+#include "kernels/connect/solver_types.hpp"
 
 namespace voxherd::connect {
 

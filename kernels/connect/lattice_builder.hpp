@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernels/connect/lattice.hpp"
-#include "kernels/connect/solver.hpp"
+#include "kernels/connect/solver_types.hpp"
 #include "kernels/portable/double_fma.hpp"
 #include "kernels/portable/function.hpp"
 

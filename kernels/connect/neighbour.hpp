@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/connect/lattice.hpp"
-#include "kernels/connect/solver.hpp"
+#include "kernels/connect/solver_types.hpp"
 #include "kernels/portable/function.hpp"
 #include "kernels/tensor_field/symmetric3.hpp"
 

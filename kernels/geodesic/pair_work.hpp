@@ -3,8 +3,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
-#include "kernels/geodesic/ranking.hpp"
+#include "core/device.hpp"
+#include "kernels/geodesic/candidates.hpp"
 #include "kernels/portable/function.hpp"
 #include "kernels/portable/lane_math.hpp"
 

@@ -323,4 +323,4 @@ VOXHERD_FUNCTION inline void ray_tracer<Form>::write_point(int lane, std::uint32
 
 }  // namespace voxherd::geodesic
 
-#include "kernels/geodesic/ray_step.inl"
+#include "kernels/geodesic/ray_tracer.inl"

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "core/device.hpp"
@@ -18,6 +19,8 @@ using namespace tensor_field;  // rays run in a field
 struct seed {
   double voxel[3];  ///< index coordinates, voxel centres at integers
   float axis[3];    ///< unit vector in the world: the main eigenvector there
+
+  static constexpr auto members() { return std::tuple(&seed::voxel, &seed::axis); }
 };
 
 /// What pass one keeps of each fibre. Regions are targets that it joins: of one-way rays the seed's own and the one

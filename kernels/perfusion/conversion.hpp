@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <tuple>
 
 namespace voxherd::perfusion {
 
@@ -31,6 +32,12 @@ struct conversion {
   int flip_angles = 0;  ///< number of flip angles of the T1 series
   std::array<double, max_flip_angles> t1_flip_rad{};
   double t1_repetition_s = 0;
+
+  static constexpr auto members() {
+    using T = conversion;
+    return std::tuple(&T::signal, &T::baseline_begin, &T::baseline_end, &T::relaxivity_per_mM_s, &T::repetition_s,
+                      &T::flip_rad, &T::t1, &T::t1_s, &T::flip_angles, &T::t1_flip_rad, &T::t1_repetition_s);
+  }
 
   bool needs_t1() const { return signal == signal_kind::linear || signal == signal_kind::spoiled_echo; }
   /// Numbers per row after the frames.

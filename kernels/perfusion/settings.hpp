@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "kernels/perfusion/models.hpp"
@@ -32,6 +33,11 @@ struct parameter_rule {
   double start = 0;  ///< 1/s, s or 1; for a fixed parameter, its value
   double least = 0, most = 0;
   bool fixed = false;
+
+  static constexpr auto members() {
+    using T = parameter_rule;
+    return std::tuple(&T::start, &T::least, &T::most, &T::fixed);
+  }
 };
 
 /// The bounds and starts of a model's table, in the units of kernels.

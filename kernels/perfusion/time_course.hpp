@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "kernels/portable/function.hpp"
@@ -17,6 +18,11 @@ struct time_course {
   std::vector<double> arterial;  ///< concentration in blood, mM (or HU)
   std::vector<double> portal;
   std::vector<std::uint8_t> counts;  ///< 1: the frame is fitted; 0: missing or padded, not part of any cost
+
+  static constexpr auto members() {
+    using T = time_course;
+    return std::tuple(&T::time_s, &T::arterial, &T::portal, &T::counts);
+  }
 
   std::size_t frames() const { return time_s.size(); }
   std::size_t counted() const;

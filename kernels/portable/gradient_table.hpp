@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <tuple>
 #include <vector>
 
 namespace voxherd {
@@ -10,6 +11,11 @@ struct gradient_table {
   std::vector<double> x, y, z;
   std::vector<double> b_s_per_mm2;
   std::size_t size() const { return b_s_per_mm2.size(); }
+
+  static constexpr auto members() {
+    using T = gradient_table;
+    return std::tuple(&T::x, &T::y, &T::z, &T::b_s_per_mm2);
+  }
 };
 
 }  // namespace voxherd

@@ -1,4 +1,5 @@
 #include "kernels/device/launch.cuh"
+#include "kernels/tensor_field/field.hpp"
 #include "kernels/tensor_field/prepare_pipeline.hpp"
 #include "kernels/tensor_field/prepare_quartic.hpp"
 

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "kernels/device/each_cpu.hpp"
+#include "kernels/tensor_field/field.hpp"
 #include "kernels/tensor_field/prepare_pipeline.hpp"
 
 /// Prepares and stores fields on CPU threads. Each kind of field has a unit of its own: a function rounds as the

@@ -4,7 +4,7 @@
 
 #include "kernels/portable/contract.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
-#include "kernels/tensor_field/field.hpp"
+#include "kernels/tensor_field/field_types.hpp"
 
 /// Operations on the tensor of one voxel. Tensors are in units of the image's median diffusivity, so that float neither
 /// overflows nor underflows in any metric.

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "kernels/portable/contract.hpp"
@@ -63,6 +64,11 @@ struct pair_entry {
   std::uint64_t key;  ///< row, of one mask the smaller one, and column: row << 32 | column
   std::uint64_t count;
   std::uint64_t steps;  ///< sum of the lengths between them
+
+  static constexpr auto members() {
+    using T = pair_entry;
+    return std::tuple(&T::key, &T::count, &T::steps);
+  }
   bool operator==(const pair_entry&) const = default;
 };
 
@@ -134,6 +140,11 @@ constexpr int region = 16;        ///< shift of the number of the voxel's region
 struct voxel_info {
   std::int32_t place;   ///< row of the voxel's counts or samples; -1 where no streamline comes
   std::uint32_t marks;  ///< bits of namespace mark
+
+  static constexpr auto members() {
+    using T = voxel_info;
+    return std::tuple(&T::place, &T::marks);
+  }
 };
 
 /// The image of the seeds, masks and counts, if it is not that of the samples.
@@ -175,6 +186,11 @@ struct seed {
   float position[3];     ///< in voxels of the seeds' image
   std::uint32_t index;   ///< of its voxel in this image: keys the random numbers
   std::uint32_t region;  ///< number of its region in a connectome, from 1; else 0
+
+  static constexpr auto members() {
+    using T = seed;
+    return std::tuple(&T::position, &T::index, &T::region);
+  }
 };
 
 /// What values were packed: how many, and how many cannot be samples.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "kernels/portable/function.hpp"
 
@@ -59,6 +60,15 @@ struct walk_settings {
   bool ordered = false;     ///< masks to include must be passed in their order
   bool each_half = false;   ///< require the --include rule of each half separately
   bool connectome = false;  ///< a half must reach another region than its seed's
+
+  static constexpr auto members() {
+    using T = walk_settings;
+    return std::tuple(&T::samples, &T::fibres, &T::step_voxels, &T::radius_voxels, &T::random_start, &T::min_dot,
+                      &T::min_fraction, &T::max_points, &T::min_steps, &T::min_total, &T::loop_check,
+                      &T::stop_by_fraction, &T::half_weight_ends, &T::first, &T::start_fibre, &T::averaging,
+                      &T::ignore_first_step, &T::random_seed, &T::exclude, &T::includes, &T::rule, &T::ordered,
+                      &T::each_half, &T::connectome);
+  }
 
   /// Whether a streamline may be rejected, so that it is known only at its end whether it counts.
   VOXHERD_FUNCTION bool has_conditions() const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "kernels/portable/contract.hpp"
@@ -18,6 +19,8 @@ struct alignas(16) surface_triangle {
   std::uint32_t corner[3];
   std::uint32_t surface : 29;  ///< number of its surface
   std::uint32_t tips : 3 = 0;  ///< bit i: corner i belongs to no other triangle
+
+  static constexpr bool bytes_are_value = true;
 };
 
 /// A triangle near a voxel, with its plane: points of one side have a positive distance to it, in voxels.
@@ -27,6 +30,11 @@ struct alignas(16) near_triangle {
   std::uint64_t cubes = 0;  ///< those of the voxel that it touches, one bit each: a voxel has 4 x 4 x 4 of them
   std::uint32_t number = 0;
   std::uint32_t unused = 0;
+
+  static constexpr auto members() {
+    using T = near_triangle;
+    return std::tuple(&T::normal, &T::offset, &T::cubes, &T::number, &T::unused);
+  }
 
   VOXHERD_FUNCTION float distance(const float (&p)[3]) const {
     return lane::fma(normal[0], p[0], lane::fma(normal[1], p[1], lane::fma(normal[2], p[2], -offset)));
@@ -38,6 +46,11 @@ struct surface_use {
   std::uint32_t marks = 0;                         ///< bits of namespace mark
   std::uint32_t exits = 0;                         ///< masks not to leave, one bit each
   std::uint32_t first_target = 0, end_target = 0;  ///< its targets: targets[first_target ... end_target - 1]
+
+  static constexpr auto members() {
+    using T = surface_use;
+    return std::tuple(&T::marks, &T::exits, &T::first_target, &T::end_target);
+  }
 
   VOXHERD_FUNCTION bool is_mask() const { return (marks | exits) != 0 || first_target != end_target; }
 };

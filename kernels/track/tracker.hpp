@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "core/device.hpp"
@@ -17,6 +18,11 @@ struct group_plan {
   std::uint64_t seeds = 0, per_seed = 0;
   std::uint64_t per_group = 1;
   std::uint64_t min_rows = 0;  ///< rows by seed of a group, if more than it has seeds
+
+  static constexpr auto members() {
+    using T = group_plan;
+    return std::tuple(&T::seeds, &T::per_seed, &T::per_group, &T::min_rows);
+  }
 
   VOXHERD_FUNCTION std::uint64_t streamlines() const { return seeds * per_seed; }
   VOXHERD_FUNCTION std::uint64_t groups() const { return (streamlines() + per_group - 1) / per_group; }

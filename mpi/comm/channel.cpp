@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "mpi/comm/communicators.hpp"
+#include "mpi/comm/session.hpp"
 
 namespace voxherd {
 

@@ -20,6 +20,7 @@
 #include <sstream>
 
 #include "core/clock.hpp"
+#include "core/current_failure.hpp"
 #include "core/removed_at_end.hpp"
 #include "core/text.hpp"
 #include "core/unexpected_exit.hpp"
@@ -190,18 +191,11 @@ void session::broadcast_bytes(void* data, std::size_t bytes) const {
   }
 }
 
-void session::broadcast(std::string& text) const {
-  std::vector<char> bytes(text.begin(), text.end());
-  broadcast(bytes);
-  text.assign(bytes.begin(), bytes.end());
-}
-
-void session::broadcast(nlohmann::json& value) const {
-  // Unlike text, CBOR may have names in any encoding.
-  std::string bytes;
-  if (is_root()) nlohmann::json::to_cbor(value, bytes);
-  broadcast(bytes);
-  value = nlohmann::json::from_cbor(bytes);
+void session::broadcast_text(std::string& text) const {
+  std::uint64_t length = text.size();
+  broadcast_bytes(&length, sizeof length);
+  text.resize(length);
+  broadcast_bytes(text.data(), length);
 }
 
 void session::broadcast_to_node(std::string& text) const {

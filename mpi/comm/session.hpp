@@ -13,10 +13,13 @@
 
 #include "core/failure.hpp"
 #include "core/needed_ranks.hpp"
+#include "mpi/comm/value_bytes.hpp"
 
 namespace voxherd {
 
 enum class reduction { sum, min, max };
+
+struct communicators;
 
 /// The ranks of a run: MPI from Init_thread(FUNNELED) to Finalize, or one rank without MPI if there is no launcher, if
 /// the launcher started only this process, or if only the first rank is needed. Only the thread that made it may call
@@ -73,14 +76,12 @@ class session {
 
   void barrier() const;
 
-  /// Rank 0's value for every rank. Vectors and texts are resized on the other ranks.
-  void broadcast(std::string& text) const;
-  void broadcast(nlohmann::json& value) const;
+  /// Rank 0's value for every rank: anything that mpi/comm/value_bytes.hpp can turn into bytes.
   template <class T>
-  void broadcast(std::vector<T>& values) const;
-  template <class T>
-  requires std::is_trivially_copyable_v<T>
   void broadcast(T& value) const;
+  /// What `read` returns, called only on rank 0, for every rank. If it throws, every rank throws the same failure.
+  template <class Read>
+  std::invoke_result_t<const Read&> from_root(const Read& read) const;
   void broadcast_to_node(std::string& text) const;  ///< from the node's rank 0 to its other ranks
 
   /// Combines each value over all ranks, in place. T: int, std::uint8_t or std::uint64_t. Collective.
@@ -118,12 +119,12 @@ class session {
   void exchange_bytes(const std::vector<const void*>& own, const std::vector<std::uint64_t>& own_bytes, void* all,
                       const std::vector<std::uint64_t>& all_bytes, std::size_t piece = max_piece) const;
 
-  struct communicators;  ///< MPI's handles; mpi/comm/communicators.hpp
-  const communicators& handles() const { return *handles_; }
+  const communicators& handles() const { return *handles_; }  ///< MPI's; mpi/comm/communicators.hpp
 
  private:
   template <class T>
   std::vector<T> gathered(const std::vector<T>& own, target to) const;
+  void broadcast_text(std::string& text) const;
   void broadcast_bytes(void* data, std::size_t bytes) const;  ///< any size, in pieces that MPI can count
   void node_gather_bytes(const void* own, std::size_t bytes, void* all) const;
   void finish();  ///< ends MPI
@@ -137,19 +138,28 @@ class session {
 };
 
 template <class T>
-void session::broadcast(std::vector<T>& values) const {
-  static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>, "only the bytes of the values are sent");
-  std::uint64_t count = values.size();
-  broadcast(count);
-  values.resize(count);
-  broadcast_bytes(values.data(), count * sizeof(T));
+void session::broadcast(T& value) const {
+  if (size_ == 1) return;
+  if (is_root()) {
+    value_writer bytes;
+    put_value(bytes, value);
+    broadcast_text(bytes.small());
+    for (const std::span<std::byte> array : bytes.large()) broadcast_bytes(array.data(), array.size());
+  } else {
+    std::string small;
+    broadcast_text(small);
+    value_reader bytes(std::move(small));
+    put_value(bytes, value);
+    for (const std::span<std::byte> array : bytes.large()) broadcast_bytes(array.data(), array.size());
+  }
 }
 
-template <class T>
-requires std::is_trivially_copyable_v<T>
-void session::broadcast(T& value) const {
-  static_assert(!std::is_pointer_v<T>, "an address has no meaning on another rank");
-  broadcast_bytes(&value, sizeof value);
+template <class Read>
+std::invoke_result_t<const Read&> session::from_root(const Read& read) const {
+  std::invoke_result_t<const Read&> value{};
+  on_root([&] { value = read(); });
+  broadcast(value);
+  return value;
 }
 
 template <class T>

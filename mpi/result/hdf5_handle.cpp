@@ -1,4 +1,5 @@
 #include "mpi/result/hdf5_handle.hpp"
+#include "mpi/result/journal.hpp"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -10,8 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
-
-#include "mpi/result/result_reader.hpp"
 
 namespace voxherd::hdf5 {
 

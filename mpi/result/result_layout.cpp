@@ -10,8 +10,7 @@
 #include "core/failure.hpp"
 #include "core/json_text.hpp"
 #include "core/text.hpp"
-#include "mpi/result/result_reader.hpp"
-#include "mpi/result/result_vtk.hpp"
+#include "mpi/result/journal.hpp"
 
 namespace voxherd {
 
@@ -74,6 +73,20 @@ std::vector<std::uint64_t> dataset_shape(const output_spec& output, const result
 std::string dataset_path(const output_spec& output) { return word_of(output.layout).group + output.name; }
 
 std::string dataset_path(const constant& c) { return "/" + c.group + "/" + c.name; }
+
+const output_spec* polyline_points(const result_layout& layout) {
+  for (const output_spec& o : layout.outputs) {
+    if (o.layout == output_layout::points && o.name == "position" && o.type == element_type::float32 &&
+        o.shape == std::vector<std::uint64_t>{3}) {
+      return &o;
+    }
+  }
+  return nullptr;
+}
+
+std::uint64_t polyline_bytes(const result_layout& layout) {
+  return polyline_points(layout) == nullptr ? 0 : 8 * point_count(layout) + layout.item_voxels.size() + 3 * 8;
+}
 
 std::uint64_t data_bytes(const result_layout& layout) {
   const std::uint64_t items = layout.item_voxels.size();

@@ -39,6 +39,13 @@ std::string dataset_path(const constant& c);
 /// Dataset of the point offsets: int64, since VTK accepts no unsigned ones.
 inline constexpr const char* offset_path = "/points/offset";
 
+/// The output that makes the file's /VTKHDF a set of poly-lines: `position`, three float32 per point, world RAS mm.
+/// Null if there is none.
+const output_spec* polyline_points(const result_layout& layout);
+
+/// Bytes of the datasets needed only by VTK: connectivity and cell types.
+std::uint64_t polyline_bytes(const result_layout& layout);
+
 /// Bytes of all datasets together; HDF5's metadata take less than `file_overhead_bytes`.
 std::uint64_t data_bytes(const result_layout& layout);
 inline constexpr std::uint64_t file_overhead_bytes = 1 << 20;

@@ -204,11 +204,6 @@ auto read_named(const std::string& path, const std::string& written_by, const Re
 
 }  // namespace
 
-std::string describe_damage(const batch& items, std::uint64_t found, std::uint64_t expected) {
-  return fmt::format("batch {} (items {} to {}): checksum {:016x}, expected {:016x} as in the journal", items.number,
-                     items.first_item, items.first_item + items.item_count - 1, found, expected);
-}
-
 result_reader::result_reader(const std::string& path, checksums known) : state_(std::make_unique<state>()) {
   state& s = *state_;
   s.path = path;
@@ -347,11 +342,19 @@ void check_components(const std::string& path, const output_spec& o, std::uint64
 
 }  // namespace
 
+void result_reader::require_output(const std::string& name, output_layout layout, std::uint64_t components) const {
+  constexpr const char* const kinds[] = {"a map", "samples", "points"};
+  const output_spec& o = output(name);
+  if (o.layout != layout)
+    refuse_data(fmt::format("{}: `{}` is {}, expected {}; is it a complete copy of a voxherd result?", path(), name,
+                            kinds[static_cast<std::size_t>(o.layout)], kinds[static_cast<std::size_t>(layout)]));
+  check_components(path(), o, components);
+}
+
 std::vector<float> result_reader::read_map(const std::string& name, std::uint64_t components) const {
+  require_output(name, output_layout::volume, components);
   const std::size_t number = find_output(name);
   const output_spec& o = outputs()[number];
-  if (o.layout != output_layout::volume) refuse_data(fmt::format("{}: `{}` is not a map", path(), name));
-  check_components(path(), o, components);
   const auto shape = dataset_shape(o, state_->layout);
   const std::vector<std::uint64_t> start(shape.size(), 0);
   std::vector<float> values(grid().voxel_count() * components_of(o));
@@ -492,6 +495,19 @@ std::string hdf5_library() {
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
   return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+std::vector<std::byte> read_item_rows(const result_reader& reader, const output_spec& output, const batch& items) {
+  std::vector<std::byte> stored = reader.read_batch(output.name, items);
+  if (output.layout != output_layout::volume) return stored;
+  const std::size_t bytes = output.bytes_per_item();
+  const auto& voxels = reader.item_voxels();
+  // A batch's part of a map starts at its first voxel, for the first batch at voxel 0.
+  const std::uint64_t first = items.first_item == 0 ? 0 : voxels[items.first_item];
+  std::vector<std::byte> rows(items.item_count * bytes);
+  for (std::uint64_t i = 0; i < items.item_count; ++i)
+    std::memcpy(&rows[i * bytes], &stored[(voxels[items.first_item + i] - first) * bytes], bytes);
+  return rows;
 }
 
 }  // namespace voxherd

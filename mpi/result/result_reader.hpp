@@ -8,19 +8,9 @@
 #include <vector>
 
 #include "core/analysis.hpp"
+#include "mpi/result/journal.hpp"
 
 namespace voxherd {
-
-/// One entry of the journal, written when a batch is finished.
-struct journal_entry {
-  std::uint64_t done = 0;      ///< 1 if the batch's data are in the file
-  std::uint64_t checksum = 0;  ///< XXH64 of the batch's bytes, output after output
-  std::uint64_t rank = 0;
-  std::uint64_t microseconds = 0;  ///< device time
-};
-
-/// "batch 3 (items 60 to 79): checksum ..., expected ... as in the journal"
-std::string describe_damage(const batch& items, std::uint64_t found, std::uint64_t expected);
 
 /// What an index may be besides a number from 0 on.
 enum class index_gaps {
@@ -83,6 +73,10 @@ class result_reader {
   bool has(const std::string& output) const;
   const output_spec& output(const std::string& name) const;  ///< throws failure with the existing names
 
+  /// Throws failure (bad_data) if the output is missing, laid out in another way, or has another number of values per
+  /// voxel or row than `components`; 0: any.
+  void require_output(const std::string& name, output_layout layout, std::uint64_t components) const;
+
   /// In the following functions `components` is the number of values per voxel or row that the caller relies on; 0:
   /// any. They throw failure (bad_data) if the output is another one.
 
@@ -142,5 +136,8 @@ std::string hdf5_library();  ///< version, as "1.10.8"
 /// HDF5's own file locks fail on many network file systems. Sets an environment variable, unless the user has: call it
 /// in main, before there are threads.
 void use_hdf5_without_file_locks();
+
+/// One row per item of a batch, as computed: for a map, the values at the batch's voxels.
+std::vector<std::byte> read_item_rows(const result_reader& reader, const output_spec& output, const batch& items);
 
 }  // namespace voxherd

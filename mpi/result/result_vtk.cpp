@@ -120,16 +120,6 @@ void link_outputs(hid_t file, hid_t group, const result_layout& layout, output_l
 
 }  // namespace
 
-const output_spec* polyline_points(const result_layout& layout) {
-  for (const output_spec& o : layout.outputs) {
-    if (o.layout == output_layout::points && o.name == "position" && o.type == element_type::float32 &&
-        o.shape == std::vector<std::uint64_t>{3}) {
-      return &o;
-    }
-  }
-  return nullptr;
-}
-
 namespace {
 
 /// An UnstructuredGrid with one cell per item, for VTK 9.1 and later; positions, offsets and the outputs of points and
@@ -169,10 +159,6 @@ void create_image(hid_t file, const result_layout& layout) {
 
 void create_vtkhdf(hid_t file, const result_layout& layout) {
   polyline_points(layout) != nullptr ? create_polylines(file, layout) : create_image(file, layout);
-}
-
-std::uint64_t polyline_bytes(const result_layout& layout) {
-  return polyline_points(layout) == nullptr ? 0 : 8 * point_count(layout) + layout.item_voxels.size() + 3 * 8;
 }
 
 void write_polylines(hid_t file, const result_layout& layout, int rank, int ranks) {

@@ -9,13 +9,6 @@
 
 namespace voxherd {
 
-/// The output that makes the file's /VTKHDF a set of poly-lines: `position`, three float32 per point, world RAS mm.
-/// Null if there is none.
-const output_spec* polyline_points(const result_layout& layout);
-
-/// Bytes of the datasets needed only by VTK: connectivity and cell types.
-std::uint64_t polyline_bytes(const result_layout& layout);
-
 /// /VTKHDF, so that ParaView opens the file: poly-lines if there are any, else the image and its maps. By one process.
 void create_vtkhdf(hid_t file, const result_layout& layout);
 

@@ -11,6 +11,7 @@
 #include "core/plan.hpp"
 #include "mpi/comm/communicators.hpp"
 #include "mpi/comm/launcher.hpp"
+#include "mpi/comm/session.hpp"
 #include "mpi/result/checksums.hpp"
 #include "mpi/result/file_names.hpp"
 #include "mpi/result/hdf5_handle.hpp"

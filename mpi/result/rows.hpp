@@ -11,8 +11,6 @@
 
 namespace voxherd {
 
-class result_reader;
-
 /// Consecutive rows of a dataset of layout `items` or `points`.
 struct row_range {
   std::uint64_t first = 0, count = 0;
@@ -51,8 +49,5 @@ struct grid_box {
 /// An interval as at most five boxes, each one contiguous in memory, in increasing order: the rest of a row, full
 /// rows, full slices, full rows, the beginning of a row. `size`: nx, ny, nz.
 std::vector<grid_box> cut_into_boxes(voxel_interval interval, const std::array<std::uint64_t, 3>& size);
-
-/// One row per item of a batch, as computed: for a map, the values at the batch's voxels.
-std::vector<std::byte> read_item_rows(const result_reader& reader, const output_spec& output, const batch& items);
 
 }  // namespace voxherd

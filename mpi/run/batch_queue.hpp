@@ -13,7 +13,7 @@
 #include "mpi/comm/channel.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/run/dealer.hpp"
-#include "mpi/run/run.hpp"
+#include "mpi/run/run_types.hpp"
 #include "mpi/run/stall_watch.hpp"
 
 namespace voxherd {
@@ -29,7 +29,7 @@ class batch_queue {
  public:
   /// `pending`: numbers of the batches to be done, the same on every rank. `believed`: each rank's speed compared with
   /// the others' before it is measured; empty if all are alike. `holders`: with the dynamic schedule, the rank that
-  /// alone gets each batch of the plan, or held_items::none; empty for none.
+  /// alone gets each batch of the plan, or no_rank; empty for none.
   batch_queue(const session& s, schedule_kind schedule, std::span<const batch> plan,
               const std::vector<std::uint64_t>& pending, std::vector<double> believed = {},
               const std::vector<int>& holders = {});

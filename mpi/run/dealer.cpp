@@ -33,7 +33,7 @@ std::vector<int> holders_of_batches(std::span<const batch> plan, const std::vect
     for (std::uint64_t i = 0; i < b.item_count; ++i) ++items[holders[b.first_item + i]];
     const auto most =
         std::max_element(items.begin(), items.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
-    ranks.push_back(most == items.end() ? held_items::none : most->first);
+    ranks.push_back(most == items.end() ? no_rank : most->first);
   }
   return ranks;
 }
@@ -44,7 +44,7 @@ dealer::dealer(std::vector<double> believed, std::span<const batch> plan, const 
   for (std::size_t r = 0; r < believed.size(); ++r) workers_[r].believed = believed[r];
   for (const std::uint64_t number : pending) {
     const int holder = holder_of(number);
-    if (holder == held_items::none) {
+    if (holder == no_rank) {
       pending_.push_back(number);
       continue;
     }
@@ -73,7 +73,7 @@ void dealer::done(int rank, std::uint64_t number, double now) {
   const auto items = static_cast<double>(plan_[number].item_count);
   w.items_unfinished -= items;
   w.changed_at = now;
-  if (holder_of(number) != held_items::none) return;  // copied, not computed: this tells nothing about its speed
+  if (holder_of(number) != no_rank) return;  // copied, not computed: this tells nothing about its speed
   w.ends.push_back({now, items});
   if (w.ends.size() <= max_ends) return;
   w.measured_from = w.ends.front().at;

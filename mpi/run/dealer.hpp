@@ -10,17 +10,7 @@
 
 namespace voxherd {
 
-/// An analysis that has computed some of its items before, in an earlier step of the command.
-class held_items {
- public:
-  static constexpr int none = -1;
-
-  virtual ~held_items() = default;
-  /// For each item the rank that holds what it needs, or none. The same on every rank.
-  virtual std::vector<int> holders() const = 0;
-};
-
-/// The rank of each batch that holds most of its items, or held_items::none. `holders`: of each item; empty for none.
+/// The rank of each batch that holds most of its items, or no_rank. `holders`: of each item; empty for none.
 std::vector<int> holders_of_batches(std::span<const batch> plan, const std::vector<int>& holders);
 
 /// Decides which rank gets which batch when ranks fetch them: rank 0's rule, without messages and with the caller's
@@ -78,7 +68,7 @@ class dealer {
   std::optional<std::size_t> choose_unmeasured(int rank, const outlook& o) const;
   bool slow(int rank, const outlook& o) const;
   bool first_to_end(int rank, double items, const outlook& o) const;
-  int holder_of(std::uint64_t number) const { return holders_.empty() ? held_items::none : holders_[number]; }
+  int holder_of(std::uint64_t number) const { return holders_.empty() ? no_rank : holders_[number]; }
   std::size_t first_within(double items) const;
   std::size_t smallest() const { return falling_ ? pending_.size() - 1 : 0; }
   double items_of(std::size_t place) const { return static_cast<double>(plan_[pending_[place]].item_count); }

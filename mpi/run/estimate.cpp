@@ -38,7 +38,7 @@ probe_times time_probe(analysis& a, const device_hooks& device, const result_lay
   if (item_input* input = a.input()) input->load(probe, slot.input_rows());
   if (device.enter_thread) device.enter_thread();
   const std::unique_ptr<batch_runner> runner =
-      parts > 0 ? dynamic_cast<const divisible_items&>(a).make_probe(parts) : a.make_runner();
+      parts > 0 ? a.make_probe(parts) : a.make_runner();
   probe_times times;
   double all = 0;
   for (int turn = 0; turn < 2 || (all < 0.3 && turn < max_tries); ++turn) {
@@ -89,15 +89,13 @@ void add_time(analysis& a, const device_hooks& device, const result_layout& layo
   const bool on_host = device.free_bytes == 0;
   const std::uint64_t all_items = probe.item_count;
   if (on_host) probe.item_count = std::min(all_items, first_probed_items);
-  std::uint64_t parts = 0, all_parts = 0;
-  if (const auto* divisible = dynamic_cast<const divisible_items*>(&a); divisible != nullptr) {
-    all_parts = divisible->parts_of_item(probe.first_item);
-    if (divisible->are_computed_side_by_side()) {
-      parts = 1;
-    } else {
-      probe.item_count = 1;
-      parts = std::min(all_parts, on_host ? first_probed_parts : first_probed_parts_on_gpu);
-    }
+  const std::uint64_t all_parts = a.parts_of_item(probe.first_item);
+  std::uint64_t parts = 0;
+  if (all_parts > 0 && a.are_computed_side_by_side()) {
+    parts = 1;
+  } else if (all_parts > 0) {
+    probe.item_count = 1;
+    parts = std::min(all_parts, on_host ? first_probed_parts : first_probed_parts_on_gpu);
   }
   e.load_per_core = load_per_core();
   probe_times times = time_probe(a, device, layout, probe, parts);

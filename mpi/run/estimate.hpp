@@ -6,22 +6,10 @@
 #include <string>
 
 #include "mpi/result/result_layout.hpp"
-#include "mpi/run/run.hpp"
+#include "mpi/comm/session.hpp"
+#include "mpi/run/run_types.hpp"
 
 namespace voxherd {
-
-/// An analysis with items so large, or of so much work, that a dry run computes only a part of them.
-class divisible_items {
- public:
-  virtual ~divisible_items() = default;
-  /// Parts of about equal work.
-  virtual std::uint64_t parts_of_item(std::uint64_t item) const = 0;
-  /// Whether a device computes many items at once, each of them alone: a dry run takes as many as of other analyses,
-  /// and begins with one part of each. Otherwise it takes parts of one item.
-  virtual bool are_computed_side_by_side() const { return false; }
-  /// As analysis::make_runner(), but only so many parts of each item are computed.
-  virtual std::unique_ptr<batch_runner> make_probe(std::uint64_t parts) const = 0;
-};
 
 /// Memory, disk and time of the run; the time is measured with one small batch on rank 0's device, whose result is
 /// discarded. Collective; the numbers are those of rank 0.

@@ -15,7 +15,7 @@
 #include "core/analysis.hpp"
 #include "core/plan.hpp"
 #include "mpi/result/rows.hpp"
-#include "mpi/run/run.hpp"
+#include "mpi/run/run_types.hpp"
 
 namespace voxherd {
 

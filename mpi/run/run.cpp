@@ -12,6 +12,7 @@
 #include <set>
 
 #include "core/checksum.hpp"
+#include "core/current_failure.hpp"
 #include "core/text.hpp"
 #include "mpi/run/batch_queue.hpp"
 #include "mpi/run/estimate.hpp"
@@ -234,8 +235,7 @@ bool computation::compute_stages(work_loop& loop, result_writer& writer, std::op
 /// `writer` is empty if the work starts without a file; made here if it takes long.
 bool computation::compute_all(work_loop& loop, std::optional<result_writer>& writer, std::optional<new_file>& created) {
   believed_ = believed_speeds(s_, device_);
-  if (const auto* held = dynamic_cast<const held_items*>(&a_); held != nullptr)
-    holders_ = holders_of_batches(study_.layout().batches, held->holders());
+  holders_ = holders_of_batches(study_.layout().batches, a_.holders());
   if (settings_.stall_minutes > 0)
     watch_.emplace(s_, settings_.stall_minutes, s_.gather(s_.host()), writer ? unfinished_path(settings_.out) : "");
   if (!writer) {
@@ -303,10 +303,6 @@ exit_status computation::compute() {
 }
 
 }  // namespace
-
-const char* kind_name(device_kind kind) {
-  return kind == device_kind::cpu ? "cpu" : kind == device_kind::cuda ? "cuda" : "mixed";
-}
 
 analysis_wrapper wrap_analysis = nullptr;
 

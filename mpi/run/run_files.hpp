@@ -9,7 +9,7 @@
 #include "mpi/result/result_layout.hpp"
 #include "mpi/result/result_writer.hpp"
 #include "mpi/run/lane_pool.hpp"
-#include "mpi/run/run.hpp"
+#include "mpi/run/run_types.hpp"
 
 namespace voxherd {
 

@@ -12,6 +12,7 @@
 #include "mpi/run/estimate.hpp"
 #include "mpi/run/run_files.hpp"
 #include "mpi/run/study_question.hpp"
+#include "mpi/run/study.hpp"
 
 namespace voxherd {
 

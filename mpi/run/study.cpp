@@ -13,6 +13,7 @@
 #include "core/plan.hpp"
 #include "core/text.hpp"
 #include "mpi/result/result_check.hpp"
+#include "mpi/result/result_reader.hpp"
 #include "mpi/result/rows.hpp"
 #include "mpi/result/same_study.hpp"
 #include "mpi/run/run_files.hpp"

@@ -11,7 +11,7 @@
 #include "mpi/result/output_place.hpp"
 #include "mpi/result/result_layout.hpp"
 #include "mpi/result/result_writer.hpp"
-#include "mpi/run/run.hpp"
+#include "mpi/run/run_types.hpp"
 #include "mpi/run/summary.hpp"
 
 namespace voxherd {
@@ -98,6 +98,9 @@ class study {
   beginning found_ = beginning::fresh;
   double start_ = steady_seconds();
 };
+
+/// Says that the result is complete already.
+void log_nothing_to_do(const run_settings& settings, const step_context& step = {});
 
 output_request requested_output(const run_settings& settings, const step_context& step = {});
 

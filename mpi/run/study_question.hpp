@@ -5,7 +5,7 @@
 
 #include "core/command.hpp"
 #include "mpi/comm/session.hpp"
-#include "mpi/run/run.hpp"
+#include "mpi/run/run_types.hpp"
 
 namespace voxherd {
 

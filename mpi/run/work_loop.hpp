@@ -9,7 +9,8 @@
 #include "mpi/run/batch_queue.hpp"
 #include "mpi/run/lane_pool.hpp"
 #include "mpi/run/progress.hpp"
-#include "mpi/run/run.hpp"
+#include "mpi/comm/session.hpp"
+#include "mpi/run/run_types.hpp"
 #include "mpi/run/signals.hpp"
 #include "mpi/run/summary.hpp"
 

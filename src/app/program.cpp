@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "core/command_line.hpp"
+#include "core/current_failure.hpp"
 #include "core/help.hpp"
 #include "core/own_program.hpp"
 #include "core/program_build.hpp"

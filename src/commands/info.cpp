@@ -18,7 +18,6 @@
 #include "mpi/result/result_layout.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "src/analyses/common/step_times.hpp"
-#include "src/io/input_file.hpp"
 #include "src/scan/direction_frame.hpp"
 #include "src/scan/gradient_deviation.hpp"
 #include "src/show/status_counts.hpp"
@@ -125,7 +124,7 @@ std::string describe_run(const nlohmann::json& summary, const std::string& item)
 
 void print_result(const result_reader& r, bool verbose) {
   const auto& grid = r.grid();
-  fmt::print("{}: {} by voxherd {}, {}\n", printable(r.path()), r.analysis_name(), r.version(), describe_progress(r));
+  fmt::print("{}: {} by voxherd {}, {}\n", one_line(r.path()), r.analysis_name(), r.version(), describe_progress(r));
   fmt::print("image      {} voxels of {:.4g} mm, {}\n", fmt::join(grid.size, " x "),
              fmt::join(grid.voxel_size_mm, " x "), describe_items(r));
   const auto& inputs = r.provenance().value("inputs", nlohmann::json::object());
@@ -155,10 +154,10 @@ void print_folder(const std::string& folder) {
     if (may_be_result(entry.path())) files.push_back(entry.path());
   if (files.empty())
     throw failure(exit_status::missing_input,
-                  fmt::format("{}: a folder without results (.h5, .h5.part); expected a result", printable(folder)));
+                  fmt::format("{}: a folder without results (.h5, .h5.part); expected a result", folder));
   std::sort(files.begin(), files.end());
   std::size_t width = 0;
-  for (const auto& file : files) width = std::max(width, printable(file.filename().string()).size());
+  for (const auto& file : files) width = std::max(width, one_line(file.filename().string()).size());
   for (const auto& file : files) {
     std::string text;
     try {
@@ -167,7 +166,7 @@ void print_folder(const std::string& folder) {
     } catch (const failure& f) {
       text = fmt::format("not readable: {}", f.what());
     }
-    fmt::print("{:<{}}  {}\n", printable(file.filename().string()), width, text);
+    fmt::print("{:<{}}  {}\n", one_line(file.filename().string()), width, text);
   }
 }
 

@@ -11,7 +11,6 @@
 
 #include "core/failure.hpp"
 #include "src/export/fibres.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/image_checks.hpp"
 
@@ -25,7 +24,7 @@ nifti_header read_image_header(const std::string& path) {
   nifti_header header = read_nifti_header(path);
   if (header.volumes != 1)
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: has {} volumes, expected an image of one", printable(path), header.volumes));
+                  fmt::format("{}: has {} volumes, expected an image of one", path, header.volumes));
   return header;
 }
 
@@ -89,7 +88,7 @@ std::vector<statistic_image> read_statistic_images(const std::vector<std::string
       if (images[i].name() == images.back().name())
         throw failure(exit_status::usage, fmt::format("--statistics-of: two images are called {}, by which their "
                                                       "columns are named",
-                                                      printable(images[i].name())));
+                                                      images[i].name()));
   }
   return images;
 }

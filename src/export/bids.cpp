@@ -215,21 +215,20 @@ model_plan::model_plan(const bids_place& place, const std::string& model, bids_j
       suffix_("_" + suffix),
       model_(std::move(description)) {}
 
-void model_plan::add(const std::string& parameter, const std::string& desc, nifti_image form,
-                     std::function<void(const result_volumes&, const volume_sink&)> make, bids_json sidecar) {
+void model_plan::add(const std::string& parameter, const std::string& desc, export_image image, bids_json sidecar) {
   sidecar["Model"] = model_;
   add_origin(sidecar, place_);
   const std::string name = begin_ + "_param-" + parameter + (desc.empty() ? "" : "_desc-" + desc) + suffix_;
-  plan_.images.push_back({name + ".nii.gz", std::move(form), std::move(make)});
+  image.name = name + ".nii.gz";
+  plan_.images.push_back(std::move(image));
   plan_.texts.push_back({name + ".json", dump_json(sidecar, 2) + "\n"});
 }
 
 void model_plan::add_map(const result_volumes& result, const std::string& parameter, const std::string& desc,
                          const std::string& map, bids_json sidecar) {
-  export_image image = map_image(result, map, "");
   const std::string unit = result.result().output(map).unit;
   if (!sidecar.contains("Units")) sidecar["Units"] = unit == "input" || unit == "signal" ? "arbitrary" : unit;
-  add(parameter, desc, std::move(image.form), std::move(image.make), std::move(sidecar));
+  add(parameter, desc, map_image(result, map, ""), std::move(sidecar));
 }
 
 }  // namespace voxherd

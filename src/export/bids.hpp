@@ -65,9 +65,8 @@ class model_plan {
   model_plan(const bids_place& place, const std::string& model, bids_json description,
              const std::string& suffix = "dwimap");
 
-  /// Adds NAME_model-..._param-PARAMETER[_desc-DESC]_SUFFIX. `desc` may be "".
-  void add(const std::string& parameter, const std::string& desc, nifti_image form,
-           std::function<void(const result_volumes&, const volume_sink&)> make, bids_json sidecar);
+  /// Adds the image as NAME_model-..._param-PARAMETER[_desc-DESC]_SUFFIX. `desc` may be "".
+  void add(const std::string& parameter, const std::string& desc, export_image image, bids_json sidecar);
   /// The same for a map of the result, with its unit if the sidecar has none.
   void add_map(const result_volumes& result, const std::string& parameter, const std::string& desc,
                const std::string& map, bids_json sidecar);

@@ -12,7 +12,6 @@
 #include "mpi/run/progress.hpp"
 #include "src/export/matrix_models.hpp"
 #include "src/export/matrix_stream.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/number_table.hpp"
 
 namespace voxherd {
@@ -31,7 +30,7 @@ cifti_kind find_cifti_kind(const export_settings& settings) {
   if (name.ends_with(".dscalar.nii") && !has_parcels) return cifti_kind::scalars;
   throw failure(
       exit_status::usage,
-      fmt::format("--out {}: expected a name that ends in {}, or the same with .gz", printable(settings.out),
+      fmt::format("--out {}: expected a name that ends in {}, or the same with .gz", settings.out,
                   has_parcels ? ".pconn.nii with --parcels" : ".dconn.nii, or in .dscalar.nii for sums of rows"));
 }
 
@@ -45,7 +44,7 @@ double read_waytotal(const std::string& path) {
     const number_table table = read_number_table(path);
     sum = std::accumulate(table.values.begin(), table.values.end(), 0.0);
   }
-  if (!(sum > 0)) refuse_data(fmt::format("{}: has no waytotal above 0", printable(path)));
+  if (!(sum > 0)) refuse_data(fmt::format("{}: has no waytotal above 0", path));
   return sum;
 }
 
@@ -93,7 +92,7 @@ exported_matrix plan_matrix(const result_reader& result, const export_settings& 
   const cifti_request& request = settings.cifti;
   const int number = fsl_matrix_number(result);
   if (request.quantity != matrix_quantity::count && !result.has("length_sum"))
-    refuse_data(fmt::format("{}: has no lengths; run track with --lengths", printable(settings.result)));
+    refuse_data(fmt::format("{}: has no lengths; run track with --lengths", settings.result));
   const matrix_places row_places = read_row_places(result), column_places = read_column_places(result);
   const bool is_square = row_places == column_places;
   exported_matrix m;
@@ -160,7 +159,7 @@ void write_seed_maps(const export_settings& settings, const result_reader& resul
     throw failure(exit_status::usage,
                   fmt::format("{}: is no matrix; its seeds on surfaces can be written as .dscalar.nii, "
                               "without --symmetric, --transpose, --values",
-                              printable(settings.result)));
+                              settings.result));
   write_maps(settings, read_seed_maps(result, find_factor(result, r, true), r.log));
 }
 
@@ -171,9 +170,8 @@ void write_cifti(const export_settings& settings) {
   require_complete(result);
   if (!settings.cifti.blueprint.empty()) {
     if (kind != cifti_kind::scalars)
-      throw failure(
-          exit_status::usage,
-          fmt::format("--out {}: expected a name that ends in .dscalar.nii with --blueprint", printable(settings.out)));
+      throw failure(exit_status::usage,
+                    fmt::format("--out {}: expected a name that ends in .dscalar.nii with --blueprint", settings.out));
     write_maps(settings,
                make_blueprint(result, settings.cifti.blueprint, settings.tract_threshold, settings.cifti.quantity));
   } else if (has_vertex_seeds(result)) {

@@ -12,7 +12,6 @@
 #include "core/text.hpp"
 #include "src/export/dot_folder.hpp"
 #include "src/export/matrix_places.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/output_file.hpp"
 
 namespace voxherd {
@@ -130,7 +129,7 @@ void check_vertices(const result_reader& result, const std::vector<std::uint64_t
   if (result.find_constant("matrix", fmt::format("{}_roi", side)) != nullptr) return;
   if (std::find(voxels.begin(), voxels.end(), no_voxel) == voxels.end()) return;
   refuse_data(fmt::format("{}: the matrix has {}s that are in no voxel, but no list of vertices (/matrix/{}_roi)",
-                          printable(result.path()), side, side));
+                          result.path(), side, side));
 }
 
 std::vector<std::uint64_t> read_counts(const result_reader& result, const char* name) {
@@ -161,8 +160,8 @@ void write_lookup(const export_settings& settings, const result_reader& result, 
 
 sparse_matrix::sparse_matrix(const result_reader& result) {
   if (!result.has("column") || !result.has("count") || !result.complete())
-    throw failure(exit_status::bad_data, fmt::format("{}: expected a complete matrix of track (--matrix1 to --matrix4)",
-                                                     printable(result.path())));
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: expected a complete matrix of track (--matrix1 to --matrix4)", result.path()));
   result.check_batches();
   const std::uint64_t entries = result.point_count();
   offsets = result.point_offsets();
@@ -236,14 +235,10 @@ void write_matrix_folder(const export_settings& settings, const dot_values& want
   sparse_matrix m(result);
   const int number = fsl_matrix_number(result);
   if ((wanted.distance_corrected || number == 4) && m.length_sum.empty() && !m.count.empty())
-    refuse_data(fmt::format("{}: has no lengths; run track with --lengths", printable(settings.result)));
+    refuse_data(fmt::format("{}: has no lengths; run track with --lengths", settings.result));
   check_vertices(result, result.item_voxels(), "row");
   check_vertices(result, m.column_voxel, "column");
-  std::error_code code;
-  fs::create_directories(settings.out, code);
-  if (code)
-    throw failure(exit_status::disk,
-                  fmt::format("{}: cannot create the folder: {}", printable(settings.out), code.message()));
+  create_folder(settings.out);
   const std::vector<std::uint64_t>& columns = m.column_voxel;
   const std::size_t rows = result.item_voxels().size();
   const std::string name = fmt::format("fdt_matrix{}", number);

@@ -8,6 +8,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <thread>
 
 #include "core/control_groups.hpp"
@@ -19,7 +20,6 @@
 #include "mpi/result/result_identity.hpp"
 #include "mpi/run/progress.hpp"
 #include "mpi/run/study_question.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/output_file.hpp"
 #include "src/io/text_file.hpp"
 
@@ -60,7 +60,7 @@ class image_writers {
 
   void write(const export_image& image) {
     nifti_writer writer(folder_ + "/" + image.name, image.form);
-    image.make(result_, [&](std::span<const float> volume) {
+    image.make(image_source(result_, image.needs), [&](std::span<const float> volume) {
       if (failed_) throw abandoned();
       writer.append(volume);
       const std::lock_guard turn(talking_);
@@ -145,7 +145,7 @@ void refuse_existing(const export_plan& plan, const export_settings& settings, c
     if (settings.record != nullptr && settings.record->lists(name)) return;
     throw failure(exit_status::usage, fmt::format("{} was made by another program and is not replaced; remove it, or "
                                                   "choose another output folder",
-                                                  printable(path)));
+                                                  path));
   };
   for (const export_text& t : plan.marks) check(t.name);
   for (const export_image& image : plan.images) {
@@ -157,19 +157,11 @@ void refuse_existing(const export_plan& plan, const export_settings& settings, c
     if (!t.shared) check(t.name);
 }
 
-void make_folder(const fs::path& path) {
-  std::error_code code;
-  fs::create_directories(path, code);
-  if (code)
-    throw failure(exit_status::disk,
-                  fmt::format("{}: cannot create the folder: {}", printable(path.string()), code.message()));
-}
-
 void make_folders(const export_plan& plan, const std::string& folder) {
-  make_folder(folder);
-  for (const std::string& name : plan.folders) make_folder(fs::path(folder) / name);
-  for (const export_image& image : plan.images) make_folder((fs::path(folder) / image.name).parent_path());
-  for (const export_file& file : plan.files) make_folder((fs::path(folder) / file.name).parent_path());
+  create_folder(folder);
+  for (const std::string& name : plan.folders) create_folder(folder + "/" + name);
+  for (const export_image& image : plan.images) create_folder((fs::path(folder) / image.name).parent_path().string());
+  for (const export_file& file : plan.files) create_folder((fs::path(folder) / file.name).parent_path().string());
 }
 
 void write_text(const std::string& folder, const export_text& t) {
@@ -180,7 +172,7 @@ void write_text(const std::string& folder, const export_text& t) {
     if (t.shared) text = t.update ? t.update(existing) : existing;
     if (text == existing) return;
   }
-  make_folder(fs::path(path).parent_path());
+  create_folder(fs::path(path).parent_path().string());
   try {
     write_file(path, text);
   } catch (const failure&) {
@@ -249,11 +241,26 @@ void answer_by_files(const export_plan& plan, const export_settings& settings) {
     if (std::error_code none; !fs::exists(fs::path(settings.out) / name, none)) missing.push_back(name);
   if (missing.empty()) return;
   const std::string more = missing.size() > 1 ? fmt::format(" and {} more files", missing.size() - 1) : "";
-  answer_unfinished(fmt::format("{}/{}{} {} not written yet", printable(settings.out), missing.front(), more,
+  answer_unfinished(fmt::format("{}/{}{} {} not written yet", settings.out, missing.front(), more,
                                 missing.size() > 1 ? "are" : "is"));
 }
 
 }  // namespace
+
+const needed_output& image_source::find(const std::string& name, output_layout layout) const {
+  for (const needed_output& o : needs_)
+    if (o.name == name && o.layout == layout) return o;
+  throw std::logic_error(fmt::format("an exported image reads `{}` but does not list it among its needs", name));
+}
+
+std::vector<float> image_source::map(const std::string& name) const {
+  return result_.map(name, find(name, output_layout::volume).components);
+}
+
+void image_source::samples(const std::vector<std::string>& outputs, const volume_sink& sink) const {
+  for (const std::string& name : outputs) (void)find(name, output_layout::items);
+  result_.samples(outputs, sink);
+}
 
 nifti_image describe_image(const result_volumes& result, std::uint64_t volumes, const std::string& meaning) {
   nifti_image form;
@@ -274,11 +281,19 @@ nifti_image describe_image(const result_volumes& result, std::uint64_t volumes, 
   return form;
 }
 
+std::vector<needed_output> needed_samples(const std::vector<std::string>& outputs) {
+  std::vector<needed_output> needs;
+  for (const std::string& name : outputs) needs.push_back({name, 0, output_layout::items});
+  return needs;
+}
+
 export_image map_image(const result_volumes& result, const std::string& map, const std::string& name) {
   const output_spec& o = result.result().output(map);
   const std::size_t width = result.components(map);
-  return {name, describe_image(result, width, fmt::format("[{}] {}", o.unit, o.meaning)),
-          [map, width](const result_volumes& r, const volume_sink& sink) {
+  return {name,
+          describe_image(result, width, fmt::format("[{}] {}", o.unit, o.meaning)),
+          {{map, width}},
+          [map, width](const image_source& r, const volume_sink& sink) {
             const auto values = r.map(map);
             const std::size_t voxels = values.size() / width;
             for (std::size_t c = 0; c < width; ++c) sink(std::span(values).subspan(c * voxels, voxels));
@@ -291,7 +306,7 @@ void refuse_existing(const std::string& path, const export_settings& settings) {
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(path, ignored))) return;
   throw failure(exit_status::usage,
-                fmt::format("{} exists; choose another path, or replace it with --overwrite", printable(path)));
+                fmt::format("{} exists; choose another path, or replace it with --overwrite", path));
 }
 
 void export_folder(const session& s, const export_settings& settings, const export_planner& planner) {
@@ -301,6 +316,8 @@ void export_folder(const session& s, const export_settings& settings, const expo
     result = std::make_unique<result_volumes>(settings.result, chunk_bytes_for(settings.threads));
     plan = planner(*result);
     if (settings.type) set_type(*settings.type, plan);
+    for (const export_image& image : plan.images)
+      for (const needed_output& o : image.needs) result->result().require_output(o.name, o.layout, o.components);
   });
   if (is_asked()) return answer_by_files(plan, settings);
   carry_out(s, *result, plan, settings);

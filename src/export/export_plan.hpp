@@ -55,11 +55,42 @@ class result_volumes {
   mutable std::mutex reading_;
 };
 
+/// An output that an image is made from.
+struct needed_output {
+  std::string name;
+  std::uint64_t components = 0;                  ///< number of values per voxel that the image relies on; 0: any
+  output_layout layout = output_layout::volume;  ///< items: samples
+};
+
+/// What an image can be made from: the outputs that it needs and no others, so that a missing one is found before the
+/// first file is written.
+class image_source {
+ public:
+  image_source(const result_volumes& result, const std::vector<needed_output>& needs)
+      : result_(result), needs_(needs) {}
+
+  const image_grid& grid() const { return result_.grid(); }
+  /// A map, one component after another.
+  std::vector<float> map(const std::string& name) const;
+  std::vector<float> mask() const { return result_.mask(); }
+  /// As result_volumes::samples().
+  void samples(const std::vector<std::string>& outputs, const volume_sink& sink) const;
+
+ private:
+  const needed_output& find(const std::string& name, output_layout layout) const;
+
+  const result_volumes& result_;
+  const std::vector<needed_output>& needs_;
+};
+
+using image_maker = std::function<void(const image_source&, const volume_sink&)>;
+
 /// An image to write: its header, and a function that makes its volumes one after another.
 struct export_image {
   std::string name;  ///< relative to the folder, with extension
   nifti_image form;
-  std::function<void(const result_volumes&, const volume_sink&)> make;
+  std::vector<needed_output> needs;  ///< outputs that `make` reads
+  image_maker make;
 };
 
 struct export_text {
@@ -90,6 +121,9 @@ nifti_image describe_image(const result_volumes& result, std::uint64_t volumes, 
 /// The same with a display range for viewers.
 nifti_image describe_image(const result_volumes& result, std::uint64_t volumes, const std::string& meaning, float least,
                            float most);
+
+/// What an image of these samples needs.
+std::vector<needed_output> needed_samples(const std::vector<std::string>& outputs);
 
 /// Exports a map of the result under another name.
 export_image map_image(const result_volumes& result, const std::string& map, const std::string& name);

@@ -11,6 +11,7 @@
 #include "core/json_text.hpp"
 #include "mpi/result/named_output.hpp"
 #include "src/io/input_file.hpp"
+#include "src/io/output_file.hpp"
 #include "src/io/text_file.hpp"
 
 namespace voxherd {
@@ -83,7 +84,7 @@ void export_record::note(const std::vector<std::string>& names, const std::strin
 
 void export_record::save() {
   if (content_ == stored_) return;
-  fs::create_directories(fs::path(path_).parent_path());
+  create_folder(fs::path(path_).parent_path().string());
   write_output({"logs", path_, true, file_name::implied}, dump_json(content_, 1) + "\n");
   stored_ = content_;
 }

@@ -8,7 +8,7 @@
 
 #include "core/failure.hpp"
 #include "core/json_text.hpp"
-#include "src/io/input_file.hpp"
+#include "src/io/file_state.hpp"
 #include "src/io/noted_inputs.hpp"
 #include "src/io/output_file.hpp"
 #include "src/io/text_file.hpp"
@@ -36,13 +36,13 @@ std::string result_place(const std::string& result, const std::string& folder) {
 
 exported_samples check_note(const json& note, const std::string& folder, const std::vector<std::string>& names) {
   const auto changed = [](const std::string& path) {
-    return exported_samples{"", fmt::format("{} is not as it was when the samples were exported", printable(path))};
+    return exported_samples{"", fmt::format("{} is not as it was when the samples were exported", path)};
   };
   const std::string result = (fs::path(folder) / note.at("result").at("path").get<std::string>()).string();
   for (const std::string& name : names) {
     const std::string path = (fs::path(folder) / name).string();
     const json& files = note.at("files");
-    if (!files.contains(name)) return {"", fmt::format("{} was not exported by voxherd", printable(path))};
+    if (!files.contains(name)) return {"", fmt::format("{} was not exported by voxherd", path)};
     if (describe_state(path) != files.at(name)) return changed(path);
   }
   if (describe_state(result) != note.at("result").at("state")) return changed(result);
@@ -68,7 +68,7 @@ exported_samples find_exported_samples(const std::string& folder, const std::vec
   try {
     return check_note(json::parse(read_text_file(path)), folder, names);
   } catch (const json::exception&) {
-    return {"", fmt::format("{} is damaged", printable(path))};
+    return {"", fmt::format("{} is damaged", path)};
   } catch (const failure& f) {
     return {"", f.what()};
   }

@@ -11,7 +11,7 @@
 
 #include "core/text.hpp"
 #include "src/export/export_plan.hpp"
-#include "src/io/input_file.hpp"
+#include "src/io/output_file.hpp"
 
 namespace voxherd {
 
@@ -39,7 +39,7 @@ std::vector<std::uint32_t> read_start_points(const result_reader& result) {
     const std::uint64_t points = offsets.empty() ? 0 : offsets[i + 1] - offsets[i];
     if (starts[i] > 0 && starts[i] >= points)
       refuse_data(fmt::format("{}: `start` of path {} is {}, but it has {}; is it a complete copy of a voxherd result?",
-                              printable(result.path()), i, starts[i], counted(points, "point")));
+                              result.path(), i, starts[i], counted(points, "point")));
   }
   return starts;
 }
@@ -278,18 +278,13 @@ namespace {
 void check_place(const export_settings& settings, const std::string& ending) {
   const std::string& out = settings.out;
   if (!out.ends_with(ending))
-    throw failure(exit_status::usage,
-                  fmt::format("{}: expected a name that ends in {}, by which programs recognise the format",
-                              printable(out), ending));
+    throw failure(
+        exit_status::usage,
+        fmt::format("{}: expected a name that ends in {}, by which programs recognise the format", out, ending));
   if (std::filesystem::is_directory(out))
-    throw failure(exit_status::usage, fmt::format("{} is a folder; expected a file name", printable(out)));
+    throw failure(exit_status::usage, fmt::format("{} is a folder; expected a file name", out));
   refuse_existing(out, settings);
-  const auto folder = std::filesystem::path(out).parent_path();
-  std::error_code code;
-  if (!folder.empty()) std::filesystem::create_directories(folder, code);
-  if (code)
-    throw failure(exit_status::disk,
-                  fmt::format("{}: cannot create the folder: {}", printable(folder.string()), code.message()));
+  create_folder(std::filesystem::path(out).parent_path().string());
 }
 
 /// Writes the fibres of a result into one file, on rank 0. `ending`: of the file's name, by which readers recognise the

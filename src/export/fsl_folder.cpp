@@ -8,7 +8,6 @@
 #include "src/export/export_plan.hpp"
 #include "src/export/exported_samples.hpp"
 #include "src/export/fsl_folder.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/companion.hpp"
 #include "src/io/nifti/nifti.hpp"
 
@@ -24,7 +23,8 @@ export_image samples_image(const result_volumes& r, const std::string& output, c
   const output_spec& o = r.result().output(output);
   const float most = output.front() == 'f' ? 1.0f : 0.0f;
   return {name, describe_image(r, r.components(output), fmt::format("[{}] {}", o.unit, o.meaning), 0, most),
-          [output](const result_volumes& result, const volume_sink& sink) { result.samples({output}, sink); }};
+          needed_samples({output}),
+          [output](const image_source& result, const volume_sink& sink) { result.samples({output}, sink); }};
 }
 
 export_image fraction_image(const result_volumes& r, const std::string& map, const std::string& name) {
@@ -43,9 +43,11 @@ export_image direction_image(const result_volumes& r, const std::string& map, co
 export_image angle_image(const result_volumes& r, int k, bool polar) {
   const std::string dyads = fmt::format("dyads{}", k);
   const std::string meaning = fmt::format("[rad] {} of {}", polar ? "polar angle from z" : "azimuth from x", dyads);
-  return {fmt::format("mean_{}{}samples.nii.gz", polar ? "th" : "ph", k), describe_image(r, 1, meaning),
-          [dyads, polar](const result_volumes& result, const volume_sink& sink) {
-            const direction_angles angles = find_angles(result.map(dyads, 3));
+  return {fmt::format("mean_{}{}samples.nii.gz", polar ? "th" : "ph", k),
+          describe_image(r, 1, meaning),
+          {{dyads, 3}},
+          [dyads, polar](const image_source& result, const volume_sink& sink) {
+            const direction_angles angles = find_angles(result.map(dyads));
             sink(polar ? angles.polar : angles.azimuth);
           }};
 }
@@ -55,11 +57,14 @@ export_image thresholded_image(const result_volumes& r, int k, bool modulated) {
   const std::string name = fmt::format("dyads{}_thr0.05{}", k, modulated ? fmt::format("_modf{}", k) : "");
   const std::string meaning = fmt::format("[1] dyads{} where mean_f{} is at least 0.05{}", k, k,
                                           modulated ? fmt::format(", times mean_f{}/mean_f1", k) : "");
-  return {name + ".nii.gz", describe_image(r, 3, meaning, -1, 1),
-          [k, modulated](const result_volumes& result, const volume_sink& sink) {
-            auto directions = result.map(fmt::format("dyads{}", k), 3);
-            auto factor = result.map(fmt::format("mean_f{}", k), 1);
-            const auto first = modulated ? result.map("mean_f1", 1) : std::vector<float>();
+  const std::string dyads = fmt::format("dyads{}", k), fraction = fmt::format("mean_f{}", k);
+  std::vector<needed_output> needs{{dyads, 3}, {fraction, 1}};
+  if (modulated) needs.push_back({"mean_f1", 1});
+  return {name + ".nii.gz", describe_image(r, 3, meaning, -1, 1), std::move(needs),
+          [dyads, fraction, modulated](const image_source& result, const volume_sink& sink) {
+            auto directions = result.map(dyads);
+            auto factor = result.map(fraction);
+            const auto first = modulated ? result.map("mean_f1") : std::vector<float>();
             const std::size_t voxels = factor.size();
             for (std::size_t v = 0; v < voxels; ++v) {
               const bool supported = factor[v] >= min_fraction;
@@ -74,20 +79,24 @@ export_image thresholded_image(const result_volumes& r, int k, bool modulated) {
 }
 
 export_image mask_image(const result_volumes& r) {
-  return {"nodif_brain_mask.nii.gz", describe_image(r, 1, "voxels that were analysed", 0, 1),
-          [](const result_volumes& result, const volume_sink& sink) { sink(result.mask()); }};
+  return {"nodif_brain_mask.nii.gz",
+          describe_image(r, 1, "voxels that were analysed", 0, 1),
+          {},
+          [](const image_source& result, const volume_sink& sink) { sink(result.mask()); }};
 }
 
 export_image nodif_brain_image(const result_volumes& r, const std::string& nodif) {
   nifti_header header = read_nifti_header(nodif);
   const nlohmann::json inputs = r.result().provenance().value("inputs", nlohmann::json::object());
   if (!bring_unchecked(header, r.grid(), inputs.value("image", nlohmann::json())))
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in the series", printable(nodif),
-                              header.grid.size[0], header.grid.size[1], header.grid.size[2], r.grid().size[0],
-                              r.grid().size[1], r.grid().size[2]));
-  return {"nodif_brain.nii.gz", describe_image(r, 1, "nodif inside the mask"),
-          [header](const result_volumes& result, const volume_sink& sink) {
+    throw failure(
+        exit_status::bad_data,
+        fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in the series", nodif, header.grid.size[0],
+                    header.grid.size[1], header.grid.size[2], r.grid().size[0], r.grid().size[1], r.grid().size[2]));
+  return {"nodif_brain.nii.gz",
+          describe_image(r, 1, "nodif inside the mask"),
+          {},
+          [header](const image_source& result, const volume_sink& sink) {
             auto brain = result.mask();
             const auto all = read_volume(header);
             for (std::size_t v = 0; v < brain.size(); ++v) brain[v] = brain[v] > 0 ? all[v] : 0;

@@ -9,7 +9,6 @@
 
 #include "core/failure.hpp"
 #include "src/export/place_structures.hpp"
-#include "src/io/input_file.hpp"
 
 namespace voxherd {
 
@@ -100,7 +99,7 @@ matrix_axis match_models(const matrix_places& places, const std::vector<std::str
   const cifti_file file = read_cifti(path);
   const auto* g = std::get_if<greyordinates>(&file.rows);
   if (g == nullptr) g = std::get_if<greyordinates>(&file.columns);
-  if (g == nullptr) refuse_data(fmt::format("{}: has no brain models along rows or columns", printable(path)));
+  if (g == nullptr) refuse_data(fmt::format("{}: has no brain models along rows or columns", path));
   const structure_finder finder(places, structures);
   for (const brain_part& part : g->parts) check_vertices(places, finder, part, path);
   matrix_axis axis{*g, find_positions(places, finder, list_positions(*g), g->grid)};
@@ -108,7 +107,7 @@ matrix_axis match_models(const matrix_places& places, const std::vector<std::str
   std::set<std::uint32_t> used;
   for (const std::uint32_t p : axis.position)
     if (p != no_position && !used.insert(p).second)
-      refuse_data(fmt::format("{}: two seeds are greyordinate {}; remove one of them", printable(path), p));
+      refuse_data(fmt::format("{}: two seeds are greyordinate {}; remove one of them", path, p));
   return axis;
 }
 

@@ -9,8 +9,6 @@
 
 namespace voxherd {
 
-inline constexpr std::uint32_t no_position = 0xffffffff;
-
 /// The rows or the columns of an exported matrix.
 struct matrix_axis {
   cifti_axis axis;

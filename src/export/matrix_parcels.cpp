@@ -10,7 +10,6 @@
 #include "core/failure.hpp"
 #include "src/export/matrix_models.hpp"
 #include "src/export/place_structures.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/label_limits.hpp"
 #include "src/io/nifti/nifti_format.hpp"
 #include "src/io/surfaces/surfaces.hpp"
@@ -52,7 +51,7 @@ std::int32_t to_key(double value, bool is_float32, const std::string& path) {
   const std::int32_t largest = is_float32 ? largest_float_label : largest_label;
   const double key = std::round(value);
   if (!(std::abs(key) <= static_cast<double>(largest)))
-    refuse_data(fmt::format("{}: has the label {}, expected integers up to {}{}", printable(path), value, largest,
+    refuse_data(fmt::format("{}: has the label {}, expected integers up to {}{}", path, value, largest,
                             is_float32 ? " in float32, which rounds larger ones; store them as int32" : ""));
   return static_cast<std::int32_t>(key);
 }
@@ -62,9 +61,8 @@ void add_dense_labels(const std::string& path, parcel_builder& parcels) {
   const auto* g = std::get_if<greyordinates>(&file.rows);
   const auto* maps = std::get_if<named_maps>(&file.columns);
   if (g == nullptr || maps == nullptr || maps->names.empty())
-    refuse_data(fmt::format("{}: expected maps of labels of greyordinates (.dlabel.nii)", printable(path)));
-  if (maps->names.size() > 1)
-    spdlog::warn("{}: has {} maps, of which the first is used", printable(path), maps->names.size());
+    refuse_data(fmt::format("{}: expected maps of labels of greyordinates (.dlabel.nii)", path));
+  if (maps->names.size() > 1) spdlog::warn("{}: has {} maps, of which the first is used", path, maps->names.size());
   const std::vector<double> keys = read_cifti_column(file, 0);
   if (g->grid) parcels.list().grid = g->grid;
   std::size_t row = 0;
@@ -87,7 +85,7 @@ label_surface read_label_surface(const std::string& path) {
     refuse_data(
         fmt::format("{}: does not state its structure (AnatomicalStructurePrimary); set it with `wb_command "
                     "-set-structure`",
-                    printable(path)));
+                    path));
   std::map<std::int32_t, std::string> table;
   for (const surface_label& label : labels.labels) table[label.key] = label.name;
   label_surface s{labels.structure, {}, {}};
@@ -131,8 +129,7 @@ matrix_axis make_parcels(const matrix_places& places, const std::vector<std::str
   } else {
     add_dense_labels(paths.front(), parcels);
   }
-  if (parcels.list().parcels.empty())
-    refuse_data(fmt::format("--parcels: {} has no labels but 0", printable(paths.front())));
+  if (parcels.list().parcels.empty()) refuse_data(fmt::format("--parcels: {} has no labels but 0", paths.front()));
   const structure_finder finder(places, structures);
   for (const brain_parcel& parcel : parcels.list().parcels)
     for (const brain_part& part : parcel.parts) check_vertices(places, finder, part, paths.front());

@@ -8,7 +8,6 @@
 #include "core/failure.hpp"
 #include "core/step_outputs.hpp"
 #include "src/io/fingerprint.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/companion.hpp"
 #include "src/io/nifti/nifti.hpp"
 
@@ -82,7 +81,7 @@ matrix_places make_places(const result_reader& result, const std::string& side, 
       refuse_data(
           fmt::format("{}: {} {} of the matrix is at place {} of {}, which has {} {}; is it a complete copy of a "
                       "voxherd result?",
-                      printable(result.path()), side, i, places.place[i], printable(places.files[places.file[i]].path),
+                      result.path(), side, i, places.place[i], places.files[places.file[i]].path,
                       vertices > 0 ? vertices : voxels_there, vertices > 0 ? "vertices" : "voxels"));
   }
   if (!has_files && places.files.size() > 1) find_mask_files(places);
@@ -100,12 +99,10 @@ std::string seed_option(const result_reader& result) {
 int fsl_matrix_number(const result_reader& result) {
   if (result.find_constant("matrix", "number") == nullptr || !result.has("column") || !result.has("count") ||
       !result.complete())
-    refuse_data(
-        fmt::format("{}: expected a complete matrix of track (--matrix1 to --matrix4)", printable(result.path())));
+    refuse_data(fmt::format("{}: expected a complete matrix of track (--matrix1 to --matrix4)", result.path()));
   constexpr std::uint64_t last = 4;
   const std::uint64_t number = result.constant_indices("matrix", "number", 1, last + 1).front();
-  if (number == 0)
-    refuse_data(fmt::format("{}: /matrix/number is 0, expected 1 to {}", printable(result.path()), last));
+  if (number == 0) refuse_data(fmt::format("{}: /matrix/number is 0, expected 1 to {}", result.path(), last));
   return static_cast<int>(number);
 }
 
@@ -124,7 +121,7 @@ image_grid read_column_grid(const result_reader& result) {
     refuse_data(
         fmt::format("{}: /matrix/column_image_size is {} x {} x {}, and with its matrix this is not an image; is it a "
                     "complete copy of a voxherd result?",
-                    printable(result.path()), size[0], size[1], size[2]));
+                    result.path(), size[0], size[1], size[2]));
   for (std::size_t axis = 0; axis < 3; ++axis)
     grid.voxel_size_mm[axis] = std::hypot(affine[axis], affine[4 + axis], affine[8 + axis]);
   return grid;

@@ -9,6 +9,8 @@
 
 namespace voxherd {
 
+inline constexpr std::uint32_t no_position = 0xffffffff;
+
 /// A mask or a surface whose places are rows or columns of a matrix.
 struct place_file {
   std::string path;

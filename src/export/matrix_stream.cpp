@@ -14,7 +14,6 @@
 #include "core/threads.hpp"
 #include "src/export/matrix_models.hpp"
 #include "src/export/matrix_places.hpp"
-#include "src/io/input_file.hpp"
 
 namespace voxherd {
 
@@ -248,7 +247,7 @@ matrix_sums sum_matrix(const result_reader& result, bool is_triangle) {
     refuse_data(
         fmt::format("{}: the matrix has {} rows and {} columns, expected as many; is it a complete copy of a "
                     "voxherd result?",
-                    printable(result.path()), sums.rows.size(), columns));
+                    result.path(), sums.rows.size(), columns));
   std::vector<std::uint32_t> rows(sums.rows.size());
   std::iota(rows.begin(), rows.end(), 0U);
   entry_reader(result, matrix_quantity::count, columns).read(rows, [&](const entry_piece& piece) {

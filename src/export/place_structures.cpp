@@ -10,7 +10,6 @@
 
 #include "core/failure.hpp"
 #include "core/text.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/companion.hpp"
 #include "src/io/nifti/nifti.hpp"
 
@@ -47,7 +46,7 @@ std::string stated_structure(const place_file& file) {
   refuse_data(
       fmt::format("{}: does not state its structure (AnatomicalStructurePrimary); add --structures, for example "
                   "CORTEX_LEFT",
-                  printable(file.path)));
+                  file.path));
 }
 
 }  // namespace
@@ -89,8 +88,8 @@ void check_vertices(const matrix_places& places, const structure_finder& structu
   for (std::size_t i = 0; i < places.size(); ++i) {
     const place_file& file = places.files[places.file[i]];
     if (file.vertices == 0 || file.vertices == part.surface_vertices || structures.find(i) != part.structure) continue;
-    refuse_data(fmt::format("{}: {} has {} vertices, but {} has {}; use a surface of the same mesh", printable(path),
-                            part.structure, part.surface_vertices, printable(file.path), file.vertices));
+    refuse_data(fmt::format("{}: {} has {} vertices, but {} has {}; use a surface of the same mesh", path,
+                            part.structure, part.surface_vertices, file.path, file.vertices));
   }
 }
 
@@ -116,11 +115,11 @@ std::vector<std::uint32_t> find_positions(const matrix_places& places, const str
 void report_outside(const std::vector<std::uint32_t>& positions, const std::string& path, const char* what) {
   const auto outside = static_cast<std::uint64_t>(std::count(positions.begin(), positions.end(), no_position));
   if (outside == positions.size())
-    refuse_data(fmt::format("{}: none of {} is among its {}; is it of another space?", printable(path),
+    refuse_data(fmt::format("{}: none of {} is among its {}; is it of another space?", path,
                             counted(positions.size(), "seed"), what));
   if (outside > 0)
-    spdlog::warn("{}: {} of {} are not among its {} and are left out", printable(path), outside,
-                 counted(positions.size(), "seed"), what);
+    spdlog::warn("{}: {} of {} are not among its {} and are left out", path, outside, counted(positions.size(), "seed"),
+                 what);
 }
 
 }  // namespace voxherd

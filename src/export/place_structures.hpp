@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "src/export/matrix_models.hpp"
+#include "src/export/matrix_places.hpp"
+#include "src/io/cifti/cifti.hpp"
 
 namespace voxherd {
 

@@ -27,7 +27,6 @@
 #include "src/fsl/bedpostx.hpp"
 #include "src/fsl/fsl_output.hpp"
 #include "src/fsl/subject_folder.hpp"
-#include "src/io/input_file.hpp"
 
 namespace voxherd {
 
@@ -135,6 +134,12 @@ const option_list& bedpostx_table() { return bedpostx_options(); }
 struct subject_files {
   std::string folder, out, dwi, mask, bvals, bvecs, deviation, nodif;
   bool is_started = false;  ///< whether an earlier call has started it
+
+  static constexpr auto members() {
+    using T = subject_files;
+    return std::tuple(&T::folder, &T::out, &T::dwi, &T::mask, &T::bvals, &T::bvecs, &T::deviation, &T::nodif,
+                      &T::is_started);
+  }
 };
 
 std::string result_path(const subject_files& f) { return f.out + "/voxherd.h5"; }
@@ -155,7 +160,7 @@ subject_files find_files(const bedpostx_request& request) {
   if (!fs::is_directory(f.folder))
     throw failure(exit_status::missing_input, fmt::format("{}: no such folder; expected a folder with data, "
                                                           "nodif_brain_mask, bvals and bvecs",
-                                                          printable(f.folder)));
+                                                          f.folder));
   const auto data = find_only_image(f.folder, "data");
   const bool is_ud = !data;  // UK Biobank: without distortions
   f.dwi = require_file(is_ud ? find_only_image(f.folder, "data_ud") : data, f.folder, "data.nii.gz or data.nii");
@@ -190,7 +195,7 @@ exit_status estimate_and_export(session& s, const bedpostx_request& request, con
     if (!request.run.dry_run) fs::remove(f.out + "/" + finished_marker, code);
     if (code)
       throw failure(exit_status::disk, fmt::format("{}/{}: cannot be removed: {}; check that the folder is writable",
-                                                   printable(f.out), finished_marker, code.message()));
+                                                   f.out, finished_marker, code.message()));
   });
   const run_listener listener = listen_as_part(request.run);
   ballstick_request estimation = make_ballstick_request(request, f);
@@ -231,23 +236,16 @@ bool is_finished(const bedpostx_request& request) {
         exit_status::usage,
         fmt::format("{}: finished with other flags or inputs ({}); use the same, or --overwrite to repeat the "
                     "estimation",
-                    printable(f.out), answer.difference));
+                    f.out, answer.difference));
   return answer.is_complete();
 }
 
 exit_status run_bedpostx(session& s, const bedpostx_request& request) {
   begin_fsl_command(request.no_difference);
-  subject_files f;
-  bool finished = false;
-  s.on_root([&] {
-    f = name_folders(request);
-    finished = !is_asked() && is_finished(request);
-    if (!finished) f = find_files(request);
+  const auto [finished, f] = s.from_root([&] {
+    const bool is_done = !is_asked() && is_finished(request);
+    return std::pair(is_done, is_done ? name_folders(request) : find_files(request));
   });
-  for (std::string* path : {&f.folder, &f.out, &f.dwi, &f.mask, &f.bvals, &f.bvecs, &f.deviation, &f.nodif})
-    s.broadcast(*path);
-  s.broadcast(f.is_started);
-  s.broadcast(finished);
   if (finished) {
     spdlog::info("{} is finished ({} exists): nothing to do; --overwrite repeats the estimation", f.out,
                  finished_marker);

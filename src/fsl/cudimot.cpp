@@ -12,7 +12,6 @@
 #include "src/fsl/fsl_output.hpp"
 #include "src/fsl/fsl_words.hpp"
 #include "src/fsl/subject_folder.hpp"
-#include "src/io/input_file.hpp"
 
 namespace voxherd {
 
@@ -100,6 +99,11 @@ const option_list& cudimot_table() { return cudimot_options(); }
 struct cudimot_files {
   std::string out, dwi, mask, bvals, bvecs;
   bool is_started = false;  ///< a stopped run left a part of its result
+
+  static constexpr auto members() {
+    using T = cudimot_files;
+    return std::tuple(&T::out, &T::dwi, &T::mask, &T::bvals, &T::bvecs, &T::is_started);
+  }
 };
 
 std::string cudimot_subject(const cudimot_request& request) {
@@ -124,16 +128,16 @@ void refuse_foreign_images(const cudimot_request& request, const cudimot_files& 
     if (!image.ends_with(".nii.gz") && !image.ends_with(".nii")) continue;
     throw failure(exit_status::usage, fmt::format("{}/{} is of another program, such as cuDIMOT itself; --overwrite "
                                                   "replaces the images of this folder, or rename it",
-                                                  printable(f.out), printable(image)));
+                                                  f.out, image));
   }
 }
 
 cudimot_files find_cudimot_files(const cudimot_request& request) {
   const std::string name = cudimot_subject(request);
   if (!fs::is_directory(name))
-    throw failure(exit_status::missing_input,
-                  fmt::format("{}: no such folder; expected a folder with data, nodif_brain_mask, bvals and bvecs",
-                              printable(name)));
+    throw failure(
+        exit_status::missing_input,
+        fmt::format("{}: no such folder; expected a folder with data, nodif_brain_mask, bvals and bvecs", name));
   cudimot_files f;
   f.out = cudimot_folder(request);
   f.dwi = require_file(find_only_image(name, "data"), name, "data.nii.gz or data.nii");
@@ -166,14 +170,12 @@ noddi_request make_noddi_request(const cudimot_request& request, const cudimot_f
 
 exit_status run_cudimot(session& s, const cudimot_request& request) {
   begin_fsl_command(request.no_difference);
-  cudimot_files f;
   output_folder output;
-  s.on_root([&] {
-    f = find_cudimot_files(request);
-    output.create(f.out);
+  const cudimot_files f = s.from_root([&] {
+    cudimot_files found = find_cudimot_files(request);
+    output.create(found.out);
+    return found;
   });
-  for (std::string* path : {&f.out, &f.dwi, &f.mask, &f.bvals, &f.bvecs}) s.broadcast(*path);
-  s.broadcast(f.is_started);
   const run_listener listener = listen_as_part(request.run);
   noddi_request estimation = make_noddi_request(request, f);
   estimation.run.listener = &listener;

@@ -12,7 +12,6 @@
 #include "core/command.hpp"
 #include "core/text.hpp"
 #include "mpi/comm/session.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/io/nifti/nifti_format.hpp"
 #include "src/io/text_file.hpp"
@@ -54,9 +53,9 @@ text_counts print_counts(const std::string& path) {
       if (n.words > before) ++n.lines;
     }
   } else {
-    fmt::print("{} does not exist\n", printable(path));
+    fmt::print("{} does not exist\n", one_line(path));
   }
-  fmt::print(" num lines in {} \n{}\n num words in {} \n{}\n", printable(path), n.lines, printable(path), n.words);
+  fmt::print(" num lines in {} \n{}\n num words in {} \n{}\n", one_line(path), n.lines, one_line(path), n.words);
   return n;
 }
 
@@ -71,11 +70,11 @@ std::string upper_name(int datatype) {
 std::optional<nifti_header> print_image(const std::string& name) {
   const std::string path = find_image(name);
   if (path.empty()) {
-    fmt::print("{} does not exist\n", printable(name));
+    fmt::print("{} does not exist\n", one_line(name));
     return std::nullopt;
   }
   nifti_header h = read_nifti_header(path);
-  fmt::print("{}\ndata_type\t{}\n", printable(name), upper_name(h.datatype));
+  fmt::print("{}\ndata_type\t{}\n", one_line(name), upper_name(h.datatype));
   for (std::size_t i = 0; i < 3; ++i) fmt::print("dim{}\t\t{}\n", i + 1, h.grid.size[i]);
   fmt::print("dim4\t\t{}\ndatatype\t{}\n", h.volumes, h.datatype);
   for (std::size_t i = 0; i < 3; ++i) fmt::print("pixdim{}\t\t{:f}\n", i + 1, h.grid.voxel_size_mm[i]);

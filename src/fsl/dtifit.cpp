@@ -140,8 +140,10 @@ float anisotropy_mode(double L1, double L2, double L3) {
 }
 
 export_image mode_image(const result_volumes& r, const std::string& name) {
-  return {name, describe_image(r, 1, "[1] mode of anisotropy", -1, 1),
-          [](const result_volumes& result, const volume_sink& sink) {
+  return {name,
+          describe_image(r, 1, "[1] mode of anisotropy", -1, 1),
+          {{"L1", 1}, {"L2", 1}, {"L3", 1}},
+          [](const image_source& result, const volume_sink& sink) {
             auto values = result.map("L1");
             const auto L2 = result.map("L2"), L3 = result.map("L3");
             for (std::size_t v = 0; v < values.size(); ++v)
@@ -203,7 +205,7 @@ class signal_floors {
 /// Sums (ln S - ln fitted S)^2 over the measurements.
 class error_sums {
  public:
-  explicit error_sums(const result_volumes& result)
+  explicit error_sums(const image_source& result)
       : S0_(result.map("S0")), tensor_(result.map("tensor")), sums_(S0_.size()) {}
 
   void add(const std::vector<float>& signal, const std::array<double, 7>& row, const signal_floors& floors) {
@@ -223,8 +225,10 @@ class error_sums {
 };
 
 export_image squared_error_image(const result_volumes& r, const dwi_request& series, const std::string& name) {
-  return {name, describe_image(r, 1, "[1] sum of squared errors of the logarithm of the signal"),
-          [series](const result_volumes& result, const volume_sink& sink) {
+  return {name,
+          describe_image(r, 1, "[1] sum of squared errors of the logarithm of the signal"),
+          {{"S0", 1}, {"tensor", 6}},
+          [series](const image_source& result, const volume_sink& sink) {
             const nifti_header header = read_nifti_header(series.dwi);
             const std::uint64_t voxels = header.grid.voxel_count();
             const gradient_table g = read_gradients({series.bvals, series.bvecs, series.frame}, header.grid,
@@ -295,12 +299,11 @@ void write_images(session& s, const dtifit_request& request, const tensor_reques
 
 exit_status run_dtifit(session& s, const dtifit_request& request) {
   begin_fsl_command(request.no_difference);
-  bool is_started = false;
-  s.on_root([&] {
-    is_started = has_result(request);
-    check_images(request, make_tensor_request(request, is_started), is_started);
+  const bool is_started = s.from_root([&] {
+    const bool has_begun = has_result(request);
+    check_images(request, make_tensor_request(request, has_begun), has_begun);
+    return has_begun;
   });
-  s.broadcast(is_started);
   tensor_request t = make_tensor_request(request, is_started);
   const run_listener listener = listen_as_part(request.run);
   t.run.listener = &listener;

@@ -8,7 +8,6 @@
 
 #include "core/failure.hpp"
 #include "mpi/run/study_question.hpp"
-#include "src/io/input_file.hpp"
 
 namespace voxherd {
 
@@ -24,9 +23,9 @@ image_type fsl_output_type() {
   if (name.empty()) return {};
   for (const auto& known : types)
     if (name == known.name) return known.type;
-  throw failure(exit_status::usage,
-                fmt::format("{}={}: expected NIFTI_GZ, NIFTI, NIFTI2_GZ or NIFTI2; other types are not written",
-                            variable, printable(name)));
+  throw failure(
+      exit_status::usage,
+      fmt::format("{}={}: expected NIFTI_GZ, NIFTI, NIFTI2_GZ or NIFTI2; other types are not written", variable, name));
 }
 
 bool goes_on_with_images(exit_status of_result, const run_request& run) {
@@ -51,9 +50,7 @@ bool output_folder::create(const std::string& folder) {
     is_new = !std::filesystem::is_directory(part, missing) && std::filesystem::create_directory(part, code);
     if (is_new) created_.push_back(part.string());
   }
-  if (code)
-    throw failure(exit_status::disk,
-                  fmt::format("{}: cannot create the folder: {}", printable(folder), code.message()));
+  if (code) throw failure(exit_status::disk, fmt::format("{}: cannot create the folder: {}", folder, code.message()));
   return is_new;
 }
 

@@ -15,7 +15,6 @@
 #include "src/fsl/bedpostx.hpp"
 #include "src/fsl/fsl_output.hpp"
 #include "src/fsl/joined_results.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/mask.hpp"
 
@@ -102,8 +101,8 @@ void check_parts(const postproc_request& request, const joined_rows& joined, con
   const auto inside = voxels_inside(mask, read_nifti_header(find_image(request.series.dwi)), mask_rules::fsl);
   if (inside != joined.voxels())
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: {} parts have {} voxels together, expected the {} of {}", printable(request.folder),
-                              joined.parts().size(), joined.voxels().size(), inside.size(), printable(mask)));
+                  fmt::format("{}: {} parts have {} voxels together, expected the {} of {}", request.folder,
+                              joined.parts().size(), joined.voxels().size(), inside.size(), mask));
 }
 
 /// The parts are in the complete result now.
@@ -117,10 +116,7 @@ void remove_parts(const postproc_request& request) {
 
 exit_status join_parts(session& s, const postproc_request& request, const std::string& out) {
   const result_layout wanted = describe_request(s, request);
-  bool is_joined = false;
-  s.on_root([&] { is_joined = is_joined_already(out, wanted, request.run); });
-  s.broadcast(is_joined);
-  if (is_joined) return exit_status::complete;
+  if (s.from_root([&] { return is_joined_already(out, wanted, request.run); })) return exit_status::complete;
   std::unique_ptr<joined_rows> joined;
   s.agree([&] {
     std::vector<std::string> paths;

@@ -17,7 +17,6 @@
 #include "src/fsl/slices.hpp"
 #include "src/fsl/subject_folder.hpp"
 #include "src/io/fingerprint.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
@@ -70,8 +69,7 @@ std::vector<std::string> find_results(const fitted_slices& slices) {
       throw failure(exit_status::missing_input,
                     fmt::format("{}: no such file, expected one for each of the {} slices of {}; run "
                                 "bedpostx_single_slice.sh {} {} with voxherd's xfibres",
-                                printable(paths.back()), slices.count(), printable(slices.mask.path),
-                                printable(slices.subject), k));
+                                paths.back(), slices.count(), slices.mask.path, slices.subject, k));
   }
   return paths;
 }
@@ -84,18 +82,16 @@ void check_slices(const fitted_slices& slices) {
   for (const auto& part : rows.parts()) {
     const auto& found = part->grid().size;
     if (found[0] != size[0] || found[1] != size[1] || found[2] != 1)
-      throw failure(
-          exit_status::bad_data,
-          fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x 1, a slice of {}", printable(part->path()),
-                      found[0], found[1], found[2], size[0], size[1], printable(slices.mask.path)));
+      throw failure(exit_status::bad_data,
+                    fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x 1, a slice of {}", part->path(),
+                                found[0], found[1], found[2], size[0], size[1], slices.mask.path));
   }
   const auto inside = voxels_inside(slices.mask.path, slices.mask, mask_rules::fsl);
   if (inside != rows.voxels())
     throw failure(exit_status::bad_data,
                   fmt::format("{}.bedpostX/diff_slices: {} slices have {} voxels together, expected the {} of {}; were "
                               "they fitted with another mask?",
-                              printable(slices.subject), slices.count(), rows.voxels().size(), inside.size(),
-                              printable(slices.mask.path)));
+                              slices.subject, slices.count(), rows.voxels().size(), inside.size(), slices.mask.path));
 }
 
 /// The mask of the complete image, in SUBJECT.bedpostX or in SUBJECT.
@@ -165,30 +161,22 @@ void remove_slices(const fitted_slices& slices) {
 
 /// FSL's files, from the joined result.
 void write_joined_folder(session& s, const std::string& folder, const run_request& run) {
-  bool has_inputs = false;
-  s.on_root([&] {
-    has_inputs =
-        find_only_image(folder, "nodif_brain_mask") && find_text(folder, "bvals") && find_text(folder, "bvecs");
+  const bool has_inputs = s.from_root([&] {
+    return find_only_image(folder, "nodif_brain_mask") && find_text(folder, "bvals") && find_text(folder, "bvecs");
   });
-  s.broadcast(has_inputs);
   write_bedpostx_folder(s, {.path = folder, .nodif = "", .has_inputs = has_inputs}, run);
 }
 
 exit_status run_join_slices(session& s, const join_slices_request& request) {
   begin_fsl_command({});
-  bool has_joined = false;
-  s.on_root([&] { has_joined = are_joined(request); });
-  s.broadcast(has_joined);
-  if (has_joined) {
+  if (s.from_root([&] { return are_joined(request); })) {
     if (goes_on_with_images(exit_status::complete, request.run))
       write_joined_folder(s, subject_path(request.subject) + ".bedpostX", request.run);
     return exit_status::complete;
   }
   fitted_slices slices;
   s.agree([&] { slices = open_slices(request); });
-  nlohmann::json inputs;
-  s.on_root([&] { inputs = describe_inputs(slices); });
-  s.broadcast(inputs);
+  nlohmann::json inputs = s.from_root([&] { return describe_inputs(slices); });
   const exit_status status =
       run_joined(s, *slices.rows, slices.mask.grid, request.run, joined_of(slices.subject), std::move(inputs));
   stop_signals::release();  // the result is complete: a signal may end the export

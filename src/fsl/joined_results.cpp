@@ -12,13 +12,14 @@
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "mpi/result/output_place.hpp"
+#include "mpi/result/result_reader.hpp"
 #include "mpi/result/rows.hpp"
 #include "mpi/result/same_study.hpp"
 #include "mpi/run/study_question.hpp"
 #include "src/analyses/common/choose_device.hpp"
 #include "src/export/export_plan.hpp"
 #include "src/fsl/fsl_words.hpp"
-#include "src/io/input_file.hpp"
+#include "src/io/file_state.hpp"
 #include "src/io/noted_inputs.hpp"
 #include "src/show/status_counts.hpp"
 
@@ -143,10 +144,10 @@ void check_fits(const joined_rows& joined, const result_layout& wanted, const st
       throw failure(exit_status::bad_data,
                     fmt::format("{}: was estimated with other options or inputs ({}); estimate it again, or give its "
                                 "options and inputs",
-                                printable(part->path()), *difference));
+                                part->path(), *difference));
     if (!same_outputs(part->outputs(), joined.first().outputs()))
       refuse_data(fmt::format("{}: has other outputs than {}; were both made by the same command and version?",
-                              printable(part->path()), printable(joined.first().path())));
+                              part->path(), joined.first().path()));
   }
 }
 
@@ -155,7 +156,7 @@ bool is_joined_already(const std::string& out, const result_layout& wanted, cons
   const result_reader result(out);
   if (const auto difference = find_other_fit(result, wanted)) answer_with_difference(out, *difference);
   require_complete(result);
-  if (!is_asked()) spdlog::info("{} is already complete; nothing to join", printable(out));
+  if (!is_asked()) spdlog::info("{} is already complete; nothing to join", out);
   return true;
 }
 

@@ -150,10 +150,12 @@ std::shared_ptr<row_densities> read_densities(const std::string& path, const res
 template <class Value>
 void add_sparse_density(const result_volumes& result, const std::shared_ptr<row_densities>& all, std::size_t row,
                         const std::string& name, Value value, export_plan& plan) {
-  plan.images.push_back(map_image(result, "density", name + ".nii.gz"));
-  plan.images.back().make = [all, row, value](const result_volumes& r, const volume_sink& sink) {
+  export_image image = map_image(result, "density", name + ".nii.gz");
+  image.needs.clear();
+  image.make = [all, row, value](const image_source& r, const volume_sink& sink) {
     sink(all->volume(row, r.grid().voxel_count(), value));
   };
+  plan.images.push_back(std::move(image));
 }
 
 double count_at(const sparse_matrix& m, std::uint64_t i) { return static_cast<double>(m.count[i]); }
@@ -192,7 +194,8 @@ export_image target_image(const result_volumes& result, const std::string& targe
   const std::string map = "seeds_to_" + target;
   export_image image = map_image(result, map, file);
   if (!distance_corrected) return image;
-  image.make = [map](const result_volumes& r, const volume_sink& sink) {
+  image.needs = {{map, 1}, {map + "_lengths", 1}};
+  image.make = [map](const image_source& r, const volume_sink& sink) {
     std::vector<float> sum = r.map(map);
     const std::vector<float> length = r.map(map + "_lengths");
     for (std::size_t v = 0; v < sum.size(); ++v) sum[v] *= length[v];

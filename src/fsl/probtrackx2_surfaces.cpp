@@ -30,7 +30,7 @@ std::string base_name(const std::string& path) { return std::filesystem::path(pa
 
 /// An image on the voxels of one file of the seeds.
 export_image part_of(export_image image, const std::vector<std::uint64_t>& voxels) {
-  image.make = [all = image.make, voxels](const result_volumes& r, const volume_sink& sink) {
+  image.make = [all = image.make, voxels](const image_source& r, const volume_sink& sink) {
     all(r, [&](std::span<const float> values) {
       std::vector<float> part(values.size());
       for (const std::uint64_t v : voxels) part[v] = values[v];

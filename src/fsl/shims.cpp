@@ -10,7 +10,6 @@
 #include "core/own_program.hpp"
 #include "core/text.hpp"
 #include "mpi/comm/session.hpp"
-#include "src/io/input_file.hpp"
 
 namespace voxherd {
 
@@ -124,7 +123,7 @@ void check_free(const std::vector<link_plan>& plan) {
     std::error_code code;
     if (!is_made(l) && !is_outdated(l) && fs::exists(fs::symlink_status(l.link, code)))
       throw failure(exit_status::usage, fmt::format("{} exists, and is not a link to {}; choose another folder",
-                                                    printable(l.link.string()), printable(l.target.string())));
+                                                    l.link.string(), l.target.string()));
   }
 }
 
@@ -137,8 +136,7 @@ void make_links(const fs::path& folder, const std::vector<link_plan>& plan) {
       fs::create_symlink(l.target, l.link);
     }
   } catch (const fs::filesystem_error& e) {
-    throw failure(exit_status::disk,
-                  fmt::format("{}: cannot be made: {}", printable(e.path1().string()), e.code().message()));
+    throw failure(exit_status::disk, fmt::format("{}: cannot be made: {}", e.path1().string(), e.code().message()));
   }
 }
 

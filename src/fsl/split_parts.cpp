@@ -8,7 +8,6 @@
 #include "core/command.hpp"
 #include "core/text.hpp"
 #include "mpi/comm/session.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {
@@ -50,13 +49,12 @@ const option_table<split_request>& split_options() {
 void make_link(const std::string& image, const fs::path& name) {
   const std::string found = find_image(image);
   if (found.empty())
-    throw failure(exit_status::missing_input, fmt::format("{}: no such image (.nii.gz or .nii)", printable(image)));
+    throw failure(exit_status::missing_input, fmt::format("{}: no such image (.nii.gz or .nii)", image));
   const fs::path link = name.string() + (found.ends_with(".gz") ? ".nii.gz" : ".nii");
   std::error_code code;
   if (fs::is_symlink(link, code)) fs::remove(link, code);
   fs::create_symlink(fs::absolute(found), link, code);
-  if (code)
-    throw failure(exit_status::disk, fmt::format("{}: cannot be made: {}", printable(link.string()), code.message()));
+  if (code) throw failure(exit_status::disk, fmt::format("{}: cannot be made: {}", link.string(), code.message()));
 }
 
 exit_status run_split(session& s, const split_request& request) {

@@ -11,7 +11,6 @@
 #include "src/fsl/fsl_words.hpp"
 #include "src/fsl/slices.hpp"
 #include "src/fsl/subject_folder.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/io/nifti/quaternion.hpp"
 #include "src/io/output_file.hpp"
@@ -100,7 +99,7 @@ void refuse_other_order(const std::string& deviation, const nifti_header& data) 
     throw failure(exit_status::bad_data,
                   fmt::format("{}: is stored in another order than {}, expected the same; fit all slices at once with "
                               "bedpostx -g, which reads it in any order",
-                              printable(deviation), printable(data.path)));
+                              deviation, data.path));
 }
 
 void copy_text(const std::string& subject, const std::string& name, const std::string& folder) {
@@ -130,14 +129,14 @@ void prepare_slices(const split_slices_request& request) {
   if (!fs::is_directory(subject))
     throw failure(exit_status::missing_input, fmt::format("{}: no such folder; expected a folder with data, "
                                                           "nodif_brain_mask, bvals and bvecs",
-                                                          printable(subject)));
+                                                          subject));
   const std::string data = require_file(find_only_image(subject, "data"), subject, "data.nii.gz or data.nii");
   const std::string mask =
       require_file(find_only_image(subject, "nodif_brain_mask"), subject, "nodif_brain_mask.nii.gz or .nii");
   std::string deviation;
   if (request.gradient_deviation == 1)
     deviation = require_file(find_only_image(subject, "grad_dev"), subject, "grad_dev.nii.gz or .nii");
-  fs::create_directories(folder);
+  create_folder(folder);
   copy_text(subject, "bvals", folder);
   copy_text(subject, "bvecs", folder);
   copy_file(mask, (fs::path(folder) / fs::path(mask).filename()).string());
@@ -151,7 +150,7 @@ void prepare_slices(const split_slices_request& request) {
   }
   const std::uint64_t slices = series.grid.size[2];
   fmt::print("{} of {}; next: bedpostx_single_slice.sh {} SLICE OPTIONS for SLICE 0 to {}\n", counted(slices, "slice"),
-             printable(data), printable(subject), slices - 1);
+             data, subject, slices - 1);
 }
 
 exit_status run_split_slices(session& s, const split_slices_request& request) {
@@ -161,7 +160,7 @@ exit_status run_split_slices(session& s, const split_slices_request& request) {
       prepare_slices(request);
     } catch (const fs::filesystem_error& e) {
       throw failure(exit_status::disk,
-                    fmt::format("{}: cannot be written: {}", printable(e.path1().string()), e.code().message()));
+                    fmt::format("{}: cannot be written: {}", e.path1().string(), e.code().message()));
     }
   });
   return exit_status::complete;

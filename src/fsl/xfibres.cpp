@@ -15,7 +15,6 @@
 #include "src/export/fsl_folder.hpp"
 #include "src/fsl/bedpostx.hpp"
 #include "src/fsl/fsl_output.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 
 namespace voxherd {
@@ -141,10 +140,12 @@ void write_images(session& s, const ballstick_request& b, const std::string& fol
 
 exit_status run_xfibres(session& s, const xfibres_request& request) {
   begin_fsl_command(request.no_difference);
-  std::string folder;
   output_folder output;
-  s.on_root([&] { output.create(folder = choose_folder(request)); });
-  s.broadcast(folder);
+  const std::string folder = s.from_root([&] {
+    const std::string chosen = choose_folder(request);
+    output.create(chosen);
+    return chosen;
+  });
   ballstick_request b;
   s.agree([&] { b = make_ballstick_request(request, folder); });
   const run_listener listener = listen_as_part(request.run);

@@ -15,8 +15,9 @@
 #include "core/escape.hpp"
 #include "core/failure.hpp"
 #include "core/threads.hpp"
+#include "core/utf8.hpp"
+#include "src/io/file_state.hpp"
 #include "src/io/input_file.hpp"
-#include "src/io/noted_inputs.hpp"
 
 namespace voxherd {
 
@@ -102,7 +103,7 @@ std::future<nlohmann::json> fingerprint_later(const std::vector<std::string>& pa
       if (before == states.end() || find_file_state(path) != before->second)
         throw failure(exit_status::disk, fmt::format("{}: was changed while it was read; do not modify inputs during a "
                                                      "run; start again",
-                                                     printable(path)));
+                                                     path));
       note_state(path, before->second, found);
       return found;
     });

@@ -13,14 +13,15 @@
 #include "core/escape.hpp"
 #include "core/failure.hpp"
 #include "core/text.hpp"
+#include "core/utf8.hpp"
 
 namespace voxherd {
 
 namespace {
 
 [[noreturn]] void cannot_open(const std::string& path, const std::string& why, const char* what_to_do) {
-  throw failure(exit_status::missing_input,
-                fmt::format("{}: cannot be opened: {}; {}", printable(path), why, what_to_do));
+  throw failure(exit_status::missing_input, fmt::format("{}: cannot be opened: {}; {}",
+                                                        path.empty() ? "(empty file name)" : path, why, what_to_do));
 }
 
 }  // namespace

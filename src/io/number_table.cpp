@@ -9,7 +9,6 @@
 
 #include "core/failure.hpp"
 #include "core/plain_text.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/text_file.hpp"
 
 namespace voxherd {
@@ -32,7 +31,7 @@ struct place {
 
 std::string quoted(std::string_view token) {
   constexpr std::size_t longest = 40;
-  return fmt::format("\"{}\"", printable(std::string(token.substr(0, longest))));
+  return fmt::format("\"{}\"", token.substr(0, longest));
 }
 
 /// Replaces no-break spaces (U+00A0, inserted by word processors) with spaces.
@@ -132,7 +131,7 @@ std::vector<std::string> split_names(std::string_view line) {
 number_table read_number_table(const std::string& path, header_line header) {
   const std::string text = without_no_break_spaces(read_text_file(path, "a text file of numbers", largest_file_bytes));
   number_table table;
-  table.name = printable(path);
+  table.name = path;
   std::size_t line_number = 0;
   for (const std::string& line : split_lines(text)) {
     const place where{table.name, ++line_number};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <vector>
 
 #include "core/failure.hpp"
@@ -42,7 +43,7 @@ struct output_file::state {
 
   [[noreturn]] void refuse(const char* what, int code) const {
     const char* remedy = code == ENOSPC || code == EDQUOT ? "; free some space and start again" : "";
-    throw failure(exit_status::disk, fmt::format("{}: {}: {}{}", printable(path), what, std::strerror(code), remedy));
+    throw failure(exit_status::disk, fmt::format("{}: {}: {}{}", path, what, std::strerror(code), remedy));
   }
 
   void write_through(const void* data, std::size_t bytes) const {
@@ -114,6 +115,12 @@ void output_file::finish() {
   if (const int code = s.file.close_file(); code != 0) s.refuse("cannot be written", code);
   if (const int code = s.file.rename(existing_file::replaced); code != 0)
     s.refuse("cannot be renamed from its temporary name", code);
+}
+
+void create_folder(const std::string& path) {
+  std::error_code code;
+  if (!path.empty()) std::filesystem::create_directories(path, code);
+  if (code) throw failure(exit_status::disk, fmt::format("{}: cannot create the folder: {}", path, code.message()));
 }
 
 void write_file(const std::string& path, std::string_view text) {

@@ -29,6 +29,9 @@ class output_file {
   std::unique_ptr<state> state_;
 };
 
+/// Creates a folder, and those above it, unless it exists; "" is the current one. Throws failure (disk).
+void create_folder(const std::string& path);
+
 void write_file(const std::string& path, std::string_view text);
 void copy_file(const std::string& from, const std::string& to);
 

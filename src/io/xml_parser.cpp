@@ -7,7 +7,6 @@
 #include <exception>
 
 #include "core/failure.hpp"
-#include "src/io/input_file.hpp"
 
 namespace voxherd {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/failure.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/shared_file.hpp"
+#include "src/io/output_file.hpp"
 
 namespace voxherd {
 
@@ -47,9 +47,7 @@ phantom_folder::phantom_folder(const session& s, const std::string& path) {
     const std::filesystem::path truth = std::filesystem::path(path) / "truth";
     for (std::filesystem::path at = truth; !at.empty() && !std::filesystem::exists(at, code); at = at.parent_path())
       created_.push_back(at);
-    std::filesystem::create_directories(truth, code);
-    if (code)
-      throw failure(exit_status::disk, fmt::format("{}: cannot be created: {}", printable(path), code.message()));
+    create_folder(truth.string());
   });
 }
 

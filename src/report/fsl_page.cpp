@@ -13,7 +13,6 @@
 #include "mpi/result/result_reader.hpp"
 #include "src/analyses/ballstick/views.hpp"
 #include "src/io/fingerprint.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/scan/mask.hpp"
@@ -47,7 +46,7 @@ struct fsl_folder {
       throw failure(exit_status::bad_data,
                     fmt::format("{}: is stored in another order than {}, expected the same order in all images of a "
                                 "folder of bedpostX; copy the folder again",
-                                printable(file), printable(reference.path)));
+                                file, reference.path));
     inputs[std::filesystem::path(file).filename().string()] = find_fingerprint(file);
     return header;
   }
@@ -59,7 +58,7 @@ struct fsl_folder {
     const nifti_header header = open(file);
     if (header.volumes != width)
       throw failure(exit_status::bad_data,
-                    fmt::format("{}: has {}, expected {}", printable(file), counted(header.volumes, "volume"), width));
+                    fmt::format("{}: has {}, expected {}", file, counted(header.volumes, "volume"), width));
     const std::size_t voxels = header.grid.voxel_count();
     std::vector<float> volume(voxels), all(voxels * width);
     nifti_reader reader(header);
@@ -101,7 +100,7 @@ sample_means average_samples(fsl_folder& f, int fibre) {
   const std::uint64_t samples = readers[0].header().volumes;
   for (const nifti_reader& r : readers)
     if (r.header().volumes != samples)
-      throw failure(exit_status::bad_data, fmt::format("{}: has {}, expected {}", printable(r.header().path),
+      throw failure(exit_status::bad_data, fmt::format("{}: has {}, expected {}", r.header().path,
                                                        counted(r.header().volumes, "volume"), samples));
   sample_means means{std::vector<float>(voxels), std::vector<float>(3 * voxels), std::vector<float>(voxels)};
   std::vector<std::array<float, 6>> dyads(f.inside.size());
@@ -152,7 +151,7 @@ fsl_folder open_folder(const std::string& path) {
   const bool has_means = !f.find("mean_f1samples").empty() && !f.find("dyads1").empty();
   if (mask.empty() || (!has_means && f.find("merged_th1samples").empty()))
     throw failure(exit_status::missing_input,
-                  fmt::format("{}: has no {}, expected a folder of bedpostX, a result or a scan", printable(path),
+                  fmt::format("{}: has no {}, expected a folder of bedpostX, a result or a scan", path,
                               mask.empty() ? "nodif_brain_mask.nii.gz" : "merged_th1samples.nii.gz"));
   f.reference = read_nifti_header(f.find(has_means ? "dyads1" : "merged_th1samples"));
   f.inside = voxels_inside(mask, f.reference, mask_rules::fsl);

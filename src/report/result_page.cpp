@@ -2,6 +2,7 @@
 
 #include "src/report/report_pages.hpp"
 #include "src/show/analysis_views.hpp"
+#include "src/show/methods.hpp"
 
 namespace voxherd::report {
 

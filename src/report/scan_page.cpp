@@ -12,7 +12,6 @@
 #include "core/program_build.hpp"
 #include "core/text.hpp"
 #include "src/io/fingerprint.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/direction_check.hpp"
 #include "src/scan/gradients.hpp"
@@ -67,7 +66,7 @@ std::vector<std::uint64_t> object_voxels(const scan_files& files, const scan& s)
     if (static_cast<double>(volume[v]) > threshold) bright.push_back(v);
   if (bright.empty())
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: all voxels have the same value; give --mask FILE", printable(s.header.path)));
+                  fmt::format("{}: all voxels have the same value; give --mask FILE", s.header.path));
   return bright;
 }
 

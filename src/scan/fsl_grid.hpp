@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "mpi/result/result_reader.hpp"
@@ -27,6 +28,11 @@ struct fsl_grid : image_grid {
   /// The linear index in the file of a voxel of this grid, and likewise back.
   std::uint64_t turned(std::uint64_t voxel) const;
   std::vector<std::uint64_t> turned(std::vector<std::uint64_t> voxels) const;
+
+  static constexpr auto members() {
+    using T = fsl_grid;
+    return std::tuple(&T::size, &T::voxel_to_world, &T::voxel_size_mm, &T::file_, &T::turned_);
+  }
 
  private:
   image_grid file_;

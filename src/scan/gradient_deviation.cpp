@@ -10,7 +10,6 @@
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "mpi/run/staged_input.hpp"
-#include "src/io/input_file.hpp"
 #include "src/scan/grid_space.hpp"
 
 namespace voxherd {
@@ -47,7 +46,7 @@ deviation_form find_deviation_form(const nifti_header& map, const std::vector<st
       exit_status::bad_data,
       fmt::format("{}: the diagonal is about 0 in {} % of the voxels and about 1 in {} %, expected one of them "
                   "nearly everywhere: deviations as HCP stores them, or matrices as QSIPrep does",
-                  printable(map.path), zeros, ones));
+                  map.path, zeros, ones));
 }
 
 deviation_reader::deviation_reader(deviation_form form, const image_grid& series, const storage_order& order)

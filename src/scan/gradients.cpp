@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "core/failure.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/number_table.hpp"
 
 namespace voxherd {
@@ -163,7 +162,7 @@ direction_frame find_frame(const gradient_files& files) {
   throw failure(exit_status::usage,
                 fmt::format("--bvecs-frame: {} is MRtrix's table (x y z b), whose directions are along the world axes, "
                             "expected world or no --bvecs-frame",
-                            printable(files.bvecs)));
+                            files.bvecs));
 }
 
 gradient_table read_gradients(const gradient_files& files, const image_grid& grid, std::uint64_t volumes,
@@ -182,7 +181,7 @@ void expect_same_b(const gradient_table& given, const std::string& bvals, const 
     if (std::abs(b - other_b) > std::max(max_s_per_mm2, max_share * b))
       throw failure(exit_status::bad_data, fmt::format("{}: b of volume {} is {:g} s/mm2, expected {:g} as in {}; "
                                                        "remove the wrong file",
-                                                       printable(bvals), k, b, other_b, printable(table)));
+                                                       bvals, k, b, other_b, table));
   }
 }
 
@@ -210,7 +209,7 @@ direction_frame compare_with_table(const gradient_files& files, const std::strin
   throw failure(exit_status::bad_data,
                 fmt::format("{}: its directions are up to {:.0f} degrees from those of {} along FSL's axes, the image "
                             "axes and the world axes, expected the same ones in one frame; remove the wrong file",
-                            printable(files.bvecs), nearest, printable(table)));
+                            files.bvecs, nearest, table));
 }
 
 gradient_table choose_gradients(const gradient_table& all, const std::vector<std::uint32_t>& volumes) {

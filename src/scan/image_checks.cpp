@@ -7,6 +7,7 @@
 
 #include "core/escape.hpp"
 #include "core/failure.hpp"
+#include "core/utf8.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/companion.hpp"
 
@@ -30,7 +31,7 @@ std::string appearance(const nifti_header& h) {
       fmt::format(
           "{}: its matrix places voxels up to {:.3g} mm away from those of {}, expected less than half a voxel; "
           "resample it to this grid, or if only its header is wrong, copy the header's matrix from this image",
-          printable(companion.path), apart_mm, printable(image.path)));
+          companion.path, apart_mm, image.path));
 }
 
 }  // namespace
@@ -43,11 +44,11 @@ std::string image_name(const std::string& path) {
 }
 
 void log_warnings(const nifti_header& header) {
-  for (const std::string& text : header.warnings) spdlog::warn("{}: {}", printable(header.path), text);
+  for (const std::string& text : header.warnings) spdlog::warn("{}: {}", header.path, text);
 }
 
 void bring_to_grid(nifti_header& companion, const nifti_header& image, mask_rules rules) {
-  const std::string name = printable(companion.path);
+  const std::string& name = companion.path;
   const auto found = match_companion(companion, image);
   const bool are_placed = has_orientation(companion.geometry) && has_orientation(image.geometry);
   const double apart = found && are_placed ? apart_in_voxels(reordered(companion.grid, found->order), image.grid) : 0;
@@ -56,23 +57,22 @@ void bring_to_grid(nifti_header& companion, const nifti_header& image, mask_rule
   if (!found || (is_elsewhere && !has_same_size)) {
     throw failure(exit_status::bad_data,
                   fmt::format("{}: has {} voxels, expected {} as in {}; resample it to this grid", name,
-                              size_text(companion.grid), size_text(image.grid), printable(image.path)));
+                              size_text(companion.grid), size_text(image.grid), image.path));
   }
   if (is_elsewhere && rules == mask_rules::own) refuse_displaced(companion, image, found->apart_mm);
   const storage_order order = is_elsewhere ? fsl_order(companion.grid, image.grid) : found->order;
   if (apart > same_place_voxels)
     spdlog::warn("{}: its matrix places voxels up to {:.3g} mm away from those of {}; voxels are matched by index{}",
-                 name, found->apart_mm, printable(image.path),
-                 order.is_as_stored() ? "" : ", in the order of this image");
+                 name, found->apart_mm, image.path, order.is_as_stored() ? "" : ", in the order of this image");
   if (!order.is_as_stored())
     spdlog::info("{}: is stored in another order ({}) than {} ({}) and is read in the order of this image", name,
-                 axis_codes(companion.grid), printable(image.path), axis_codes(image.grid));
+                 axis_codes(companion.grid), image.path, axis_codes(image.grid));
   reorder(companion, order);
 }
 
 void check_one_volume(const nifti_header& header, const char* what, mask_rules rules) {
   if (header.volumes == 1) return;
-  const std::string found = fmt::format("{}: dim[4] is {}", printable(header.path), header.volumes);
+  const std::string found = fmt::format("{}: dim[4] is {}", header.path, header.volumes);
   if (rules == mask_rules::own) refuse_data(fmt::format("{}, expected 1: {} of one volume", found, what));
   spdlog::warn("{}; the first volume is read as {}", found, what);
 }
@@ -80,25 +80,22 @@ void check_one_volume(const nifti_header& header, const char* what, mask_rules r
 void check_empty_mask(const std::string& path, std::uint64_t voxels, mask_rules rules) {
   if (rules == mask_rules::own)
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: 0 of {} voxels are above 0, expected at least one", printable(path), voxels));
-  spdlog::warn("{}: is empty: 0 of {} voxels are above 0", printable(path), voxels);
+                  fmt::format("{}: 0 of {} voxels are above 0, expected at least one", path, voxels));
+  spdlog::warn("{}: is empty: 0 of {} voxels are above 0", path, voxels);
 }
 
 void check_same_file(const session& s, const std::string& path, nifti_header& header) {
-  std::string expected = s.is_root() ? appearance(header) : "";
-  s.broadcast(expected);
-  storage_order order = header.order;
-  s.broadcast(order);
+  const auto of_root = s.from_root([&] { return std::pair(appearance(header), header.order); });
   s.agree([&] {
     if (s.is_root()) return;
     header = read_nifti_header(path);
-    reorder(header, order);
+    reorder(header, of_root.second);
     const std::string found = appearance(header);
-    if (found == expected) return;
+    if (found == of_root.first) return;
     throw failure(exit_status::bad_data,
                   fmt::format("{}: has {}, expected {} as on rank 0; check that all hosts see the same "
                               "file system",
-                              printable(path), found, expected));
+                              path, found, of_root.first));
   });
 }
 

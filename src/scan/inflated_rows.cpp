@@ -12,7 +12,6 @@
 #include "core/failure.hpp"
 #include "core/threads.hpp"
 #include "mpi/comm/node_memory.hpp"
-#include "src/io/input_file.hpp"
 #include "src/scan/node_resources.hpp"
 #include "src/scan/row_inflater.hpp"
 #include "src/scan/voxel_rows.hpp"
@@ -27,8 +26,7 @@ using steady = std::chrono::steady_clock;
 constexpr std::size_t max_threads = 32;
 
 std::string describe_files(const std::vector<nifti_header>& files) {
-  return printable(files.front().path) +
-         (files.size() > 1 ? fmt::format(" and {} more files", files.size() - 1) : std::string());
+  return files.front().path + (files.size() > 1 ? fmt::format(" and {} more files", files.size() - 1) : std::string());
 }
 
 /// Items held in one of the two buffers.

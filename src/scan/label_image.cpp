@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "core/failure.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/companion.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/io/nifti/nifti_format.hpp"
@@ -168,7 +167,7 @@ std::string grid_text(const image_grid& g) {
 
 std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_header& h, const image_grid& grid,
                                   const std::string& reference) {
-  const std::string name = printable(h.path);
+  const std::string& name = h.path;
   if (on_same_grid(h, grid)) return labels;
   if (!has_orientation(h.geometry))
     refuse_data(
@@ -185,14 +184,14 @@ std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_
       name, grid_text(h.grid), n[0], n[1], n[2], labelled, mostly_none);
   if (labelled == 0)
     refuse_data(fmt::format("{}: none of its labels is inside {}; does it belong to another subject or space?", name,
-                            reference.empty() ? "the image" : printable(reference)));
+                            reference.empty() ? "the image" : reference));
   return found;
 }
 
 /// The labels of an image, converted in pieces that stay in the cache.
 std::vector<std::int32_t> read_file(const nifti_header& header, label_kind kind) {
   constexpr std::size_t piece = 1 << 14;
-  const std::string name = printable(header.path);
+  const std::string& name = header.path;
   std::vector<std::int32_t> labels(header.grid.voxel_count());
   const std::int32_t largest = header.datatype == float32_datatype ? largest_float_label : largest_label;
   std::vector<double> values(piece);
@@ -249,7 +248,7 @@ void count_voxels(label_image& image) {
   for (std::size_t i = 0; i < image.values.size(); ++i)
     if (image.voxel_count[i] == 0) lost.push_back(image.values[i]);
   if (!lost.empty())
-    spdlog::warn("{}: {} of its {} labels have no voxels in the image: {}", printable(image.path), lost.size(),
+    spdlog::warn("{}: {} of its {} labels have no voxels in the image: {}", image.path, lost.size(),
                  image.values.size(), fmt::join(lost, ", "));
 }
 
@@ -283,8 +282,7 @@ void check_labels(const label_image& image, const std::vector<std::int32_t>& wan
     if (std::binary_search(image.values.begin(), image.values.end(), l)) continue;
     constexpr std::size_t max_named = 20;
     const std::size_t named = std::min(max_named, image.values.size());
-    refuse_data(fmt::format("--{} {}: {} does not contain this label; it contains {}{}", option, l,
-                            printable(image.path),
+    refuse_data(fmt::format("--{} {}: {} does not contain this label; it contains {}{}", option, l, image.path,
                             fmt::join(image.values.begin(), image.values.begin() + static_cast<long>(named), ", "),
                             image.values.size() > named ? ", ..." : ""));
   }
@@ -300,12 +298,11 @@ std::vector<std::int32_t> parse_labels(const std::string& list, const char* opti
       throw failure(exit_status::usage,
                     fmt::format("--{} {}: found {}, expected integers from 1 to {} or ranges of them, separated by "
                                 "commas, such as 3,17,20-25",
-                                option, printable(list),
-                                word.empty() ? "nothing" : '"' + printable(std::string(word)) + '"', largest_label));
+                                option, list, word.empty() ? "nothing" : '"' + std::string(word) + '"', largest_label));
     constexpr std::int64_t max_labels = 1 << 24;
     if (range->second - std::int64_t{range->first} + static_cast<std::int64_t>(labels.size()) >= max_labels)
       throw failure(exit_status::usage, fmt::format("--{} {}: names more than {} labels; name those that the file has",
-                                                    option, printable(list), max_labels));
+                                                    option, list, max_labels));
     for (std::int64_t label = range->first; label <= range->second; ++label)
       labels.push_back(static_cast<std::int32_t>(label));
     at = end + 1;

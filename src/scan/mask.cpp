@@ -9,7 +9,6 @@
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "mpi/run/staged_input.hpp"
-#include "src/io/input_file.hpp"
 #include "src/scan/gradients.hpp"
 #include "src/scan/image_checks.hpp"
 
@@ -28,7 +27,7 @@ std::vector<std::uint64_t> voxels_inside(const std::string& mask, const nifti_he
 }
 
 std::vector<std::uint64_t> voxels_above_0(const std::string& mask, const std::vector<float>& values, mask_rules rules) {
-  const std::string name = printable(mask);
+  const std::string& name = mask;
   std::vector<std::uint64_t> inside;
   std::uint64_t not_finite = 0;
   for (std::uint64_t v = 0; v < values.size(); ++v) {
@@ -74,7 +73,7 @@ std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, cons
         exit_status::bad_data,
         fmt::format("{}: 0 of {} voxels have a positive mean over the {} volumes with b up to {} s/mm2, expected "
                     "at least one",
-                    printable(image.path), sum.size(), used, limit_s_per_mm2));
+                    image.path, sum.size(), used, limit_s_per_mm2));
   }
   spdlog::info("no --mask: {} of {} voxels have a positive mean over the {} volumes with b up to {} s/mm2",
                inside.size(), sum.size(), used, limit_s_per_mm2);

@@ -16,7 +16,6 @@
 #include "core/escape.hpp"
 #include "core/failure.hpp"
 #include "core/plain_text.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/text_file.hpp"
 
 namespace voxherd {
@@ -43,7 +42,7 @@ std::vector<names_line> read_lines(const std::string& path) {
   std::size_t number = 0;
   constexpr const char* expected = "a text with one label and name per line";
   const std::string text_of_file = read_text_file(path, expected, max_names_bytes);
-  require_utf8(text_of_file, printable(path), expected);
+  require_utf8(text_of_file, path, expected);
   for (std::string& line : split_lines(text_of_file)) {
     ++number;
     line.erase(line.find_last_not_of(" \t") + 1);
@@ -179,8 +178,8 @@ std::optional<std::size_t> find_word(const cell_list& columns, std::initializer_
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (plain_word(columns[i]) != word || i == without) continue;
       if (found)
-        refuse_data(fmt::format("{}: columns {} and {} are both named {}, expected one", where, *found + 1, i + 1,
-                                printable(columns[i])));
+        refuse_data(
+            fmt::format("{}: columns {} and {} are both named {}, expected one", where, *found + 1, i + 1, columns[i]));
       found = i;
     }
     if (found) return found;
@@ -311,19 +310,18 @@ class names_table {
         refuse_data(
             fmt::format("{}: line {}: label {} already has a name, {} in line {}, not {}; expected one name "
                         "per label",
-                        printable(path_), number, label, printable(first->second.front().second),
-                        first->second.front().first, printable(name)));
+                        path_, number, label, first->second.front().second, first->second.front().first, name));
     return &first->second.front().second;
   }
 
  private:
-  std::string where(const names_line& line) const { return fmt::format("{}: line {}", printable(path_), line.number); }
+  std::string where(const names_line& line) const { return fmt::format("{}: line {}", path_, line.number); }
 
   void add(const names_line& line, std::optional<named_label> found) {
     if (found) found->name = text_of_cell(plain_name(found->name));
     if (!found || found->name.empty())
       refuse_data(fmt::format("{}: found \"{}\", expected a label and a name, e.g. 17 Rolandic_Oper_L", where(line),
-                              printable(line.text.substr(0, longest_quote))));
+                              line.text.substr(0, longest_quote)));
     names_[found->label].emplace_back(line.number, std::move(found->name));
   }
 
@@ -349,7 +347,7 @@ void warn_about_duplicates(const std::string& path, const std::vector<std::strin
     spdlog::warn(
         "{}: {} is the name of several regions; columns of the matrices have the same name; names with blanks "
         "need a tab after the label if more columns follow",
-        printable(path), first_of(repeated));
+        path, first_of(repeated));
 }
 
 }  // namespace
@@ -368,11 +366,11 @@ void keep_named_regions(const std::string& table, const std::vector<std::int32_t
     spdlog::info(
         "{}: names {} regions, of which {} has {}; the others have no rows, because it is a list of all labels "
         "of an atlas or a program",
-        printable(table), named, printable(image.path), named - missing.size());
+        table, named, image.path, named - missing.size());
     return;
   }
-  spdlog::warn("{}: {} of the {} regions that {} names have no voxel: {}; their rows and columns are empty",
-               printable(image.path), missing.size(), named, printable(table), first_of(missing));
+  spdlog::warn("{}: {} of the {} regions that {} names have no voxel: {}; their rows and columns are empty", image.path,
+               missing.size(), named, table, first_of(missing));
   std::vector<std::uint64_t> counts;
   std::merge(image.values.begin(), image.values.end(), missing.begin(), missing.end(), std::back_inserter(all));
   for (const std::int32_t label : all) {
@@ -398,9 +396,9 @@ std::vector<std::string> read_region_names(const std::string& path, const std::v
   if (without.size() == labels.size())
     throw failure(exit_status::bad_data,
                   fmt::format("{}: has no name for any of the {} regions; does it belong to another parcellation?",
-                              printable(path), labels.size()));
+                              path, labels.size()));
   if (!without.empty())
-    spdlog::warn("{}: has no name for labels {}; their numbers are used as names", printable(path), first_of(without));
+    spdlog::warn("{}: has no name for labels {}; their numbers are used as names", path, first_of(without));
   warn_about_duplicates(path, names);
   return names;
 }

@@ -12,7 +12,6 @@
 #include "core/text.hpp"
 #include "kernels/track/surfaces.hpp"
 #include "src/io/fingerprint.hpp"
-#include "src/io/input_file.hpp"
 
 namespace voxherd {
 
@@ -116,9 +115,9 @@ labelled_surface region_reader::read_labelled(const std::string& path, label_kin
   has_surfaces_ = true;
   labelled_surface s{place_surface(path, request_.meshes.value_or(mesh_space::caret), grid_), {}, {}};
   const auto other = values_of_.find(path);
-  std::string name = printable(path);
+  std::string name = path;
   if (other != values_of_.end()) {
-    name = printable(other->second);
+    name = other->second;
     const surface_values read = replace_values(other->second, s.mesh);
     for (const surface_label& l : read.labels) s.names[l.key] = plain_name(l.name);
   }
@@ -147,8 +146,8 @@ label_image region_reader::read(const std::string& path, label_kind kind, nlohma
   count_voxels(image);
   const std::uint64_t voxels = image.voxels_with({}).size();
   if (voxels == 0)
-    refuse_data(fmt::format("{}: its triangles touch no voxel of the image; is it of this subject?", printable(path)));
-  spdlog::info("{}: is a surface; the triangles of {} vertices touch {}", printable(path),
+    refuse_data(fmt::format("{}: its triangles touch no voxel of the image; is it of this subject?", path));
+  spdlog::info("{}: is a surface; the triangles of {} vertices touch {}", path,
                input.at("vertices").get<std::uint64_t>(), counted(voxels, "voxel"));
   return image;
 }
@@ -218,7 +217,7 @@ std::vector<std::string> names_of(const std::vector<std::int32_t>& labels,
 
 void refuse_surface(const std::string& path, const char* option) {
   if (is_surface_mask(path))
-    throw failure(exit_status::usage, fmt::format("--{} {}: is a surface, expected an image", option, printable(path)));
+    throw failure(exit_status::usage, fmt::format("--{} {}: is a surface, expected an image", option, path));
 }
 
 }  // namespace voxherd

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "core/failure.hpp"
-#include "src/io/input_file.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/scan/voxel_map.hpp"
 
@@ -68,7 +67,7 @@ placed_surface place_surface(const std::string& path, mesh_space meshes, const f
     spdlog::warn(
         "{}: its coordinates are read as mm of the world, but {}; if they are not in the image's space, move the "
         "surface there (wb_command -surface-apply-affine, mris_convert --to-scanner)",
-        printable(path), mesh.other_origin);
+        path, mesh.other_origin);
   const voxel_map to_voxel = map_from_mesh(meshes, grid);
   bool any_in_image = false;
   for (const auto& p : mesh.points_mm) {
@@ -80,7 +79,7 @@ placed_surface place_surface(const std::string& path, mesh_space meshes, const f
     refuse_data(
         fmt::format("{}: none of its {} vertices is in the image; is it of this subject, in the space of this "
                     "image, and in the coordinates of --mesh-space {}?",
-                    printable(path), mesh.points_mm.size(), mesh_space_name(meshes)));
+                    path, mesh.points_mm.size(), mesh_space_name(meshes)));
   return placed;
 }
 
@@ -107,11 +106,11 @@ surface_values read_vertex_values(const std::string& path, const std::string& su
   surface_values read = read_surface_values(path);
   const std::vector<double>& values = read.arrays.front().values;
   if (values.size() != vertices)
-    refuse_data(fmt::format("--surface-values {}: has values of {} vertices, expected {} as in {}", printable(path),
-                            values.size(), vertices, printable(surface)));
+    refuse_data(fmt::format("--surface-values {}: has values of {} vertices, expected {} as in {}", path, values.size(),
+                            vertices, surface));
   if (!read.structure.empty() && !structure.empty() && read.structure != structure)
-    refuse_data(fmt::format("--surface-values {}: is of {}, but {} is of {}", printable(path), read.structure,
-                            printable(surface), structure));
+    refuse_data(
+        fmt::format("--surface-values {}: is of {}, but {} is of {}", path, read.structure, surface, structure));
   return read;
 }
 
@@ -121,8 +120,7 @@ surface_values replace_values(const std::string& path, placed_surface& s) {
   s.has_rounded_values = read.arrays.front().has_rounded_values;
   if (s.structure.empty()) s.structure = read.structure;
   if (std::all_of(s.values.begin(), s.values.end(), [](double v) { return v == 0; }))
-    refuse_data(
-        fmt::format("--surface-values {}: all values are 0, expected others at some vertices", printable(path)));
+    refuse_data(fmt::format("--surface-values {}: all values are 0, expected others at some vertices", path));
   return read;
 }
 

@@ -9,7 +9,6 @@
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "mpi/result/result_reader.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/grid_space.hpp"
 #include "src/scan/image_checks.hpp"
@@ -31,7 +30,7 @@ void add_dyads(const result_reader& result, int k, std::uint64_t first, std::vec
     throw failure(
         exit_status::bad_data,
         fmt::format("{}: f{} and its angles have different shapes; is it a complete copy of a voxherd result?",
-                    printable(result.path()), k));
+                    result.path(), k));
   const std::size_t samples = f.size() / sums.size();
 #pragma omp parallel for
   for (std::size_t i = 0; i < sums.size(); ++i)
@@ -66,14 +65,14 @@ tensor_volume from_result(const std::string& path) {
   const result_reader result(path);
   if (!result.complete())
     throw failure(exit_status::bad_data,
-                  fmt::format("{}: is an incomplete result; complete it with --resume first", printable(path)));
+                  fmt::format("{}: is an incomplete result; complete it with --resume first", path));
   result.check_batches();
   tensor_volume v;
   v.grid = result.grid();
   const auto& inputs = result.provenance().value("inputs", nlohmann::json::object());
   v.geometry = inputs.value("image", nlohmann::json());
   if (result.has("th1")) {
-    spdlog::info("{}: makes tensors of its fibres: {:.2g} mm2/s along a certain fibre, {:.2g} across", printable(path),
+    spdlog::info("{}: makes tensors of its fibres: {:.2g} mm2/s along a certain fibre, {:.2g} across", path,
                  (1 + isotropic_share) * fibre_diffusivity_mm2_per_s, isotropic_share * fibre_diffusivity_mm2_per_s);
     v.tensor = tensors_of_fibres(result);
     return v;
@@ -83,15 +82,15 @@ tensor_volume from_result(const std::string& path) {
 }
 
 /// Index of xx, xy, xz, yy, yz, zz among the volumes.
-constexpr std::size_t fsl_order[6] = {0, 1, 2, 3, 4, 5};
-constexpr std::size_t mrtrix_order[6] = {0, 3, 4, 1, 5, 2};
+constexpr std::size_t fsl_elements[6] = {0, 1, 2, 3, 4, 5};
+constexpr std::size_t mrtrix_elements[6] = {0, 3, 4, 1, 5, 2};
 
 tensor_volume from_nifti(const std::string& path, const std::size_t (&order)[6]) {
   const nifti_header header = read_nifti_header(path);
   log_warnings(header);
   if (header.volumes != 6)
-    throw failure(exit_status::bad_data, fmt::format("{}: dim[4] is {}, expected 6: the elements of a tensor",
-                                                     printable(path), header.volumes));
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: dim[4] is {}, expected 6: the elements of a tensor", path, header.volumes));
   tensor_volume v;
   v.grid = header.grid;
   v.geometry = header.geometry;
@@ -137,9 +136,9 @@ void examine(tensor_volume& v, const std::string& name) {
 
 tensor_volume read_tensor_file(const std::string& path, tensor_origin origin) {
   tensor_volume v = origin == tensor_origin::voxherd ? from_result(path)
-                    : origin == tensor_origin::fsl   ? from_nifti(path, fsl_order)
-                                                     : from_nifti(path, mrtrix_order);
-  examine(v, printable(path));
+                    : origin == tensor_origin::fsl   ? from_nifti(path, fsl_elements)
+                                                     : from_nifti(path, mrtrix_elements);
+  examine(v, path);
   if (origin == tensor_origin::mrtrix) return v;
   const matrix3 frame = bvec_frame(v.grid);
 #pragma omp parallel for

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/analysis.hpp"
@@ -24,6 +25,11 @@ struct tensor_volume {
   nlohmann::json geometry;           ///< nifti_header::geometry, or null if unknown
   std::vector<float> tensor;         ///< (nz, ny, nx, 6): xx, xy, xz, yy, yz, zz along world axes, in the file's unit
   std::vector<std::uint8_t> inside;  ///< (nz, ny, nx): 1 if all six elements are finite and the trace is positive
+
+  static constexpr auto members() {
+    using T = tensor_volume;
+    return std::tuple(&T::grid, &T::geometry, &T::tensor, &T::inside);
+  }
 };
 
 /// Reads a tensor file on one rank. Voxels without a valid tensor (all zero, not finite, or trace not positive) are

@@ -15,7 +15,6 @@
 #include "mpi/run/staged_input.hpp"
 #include "mpi/run/study_question.hpp"
 #include "src/io/fingerprint.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/scan/dwi.hpp"
 #include "src/scan/grid_space.hpp"
@@ -205,7 +204,7 @@ bool is_result(const std::string& path) {
 tensor_origin read_origin(const tensor_source_request& request) {
   if (request.tensor_from) return *request.tensor_from;
   if (is_result(request.tensor)) return tensor_origin::voxherd;
-  refuse(fmt::format("--tensor-from is missing: the order and axes of {}, fsl or mrtrix", printable(request.tensor)));
+  refuse(fmt::format("--tensor-from is missing: the order and axes of {}, fsl or mrtrix", request.tensor));
 }
 
 void check_source(const tensor_source_request& request, const given_options& given) {
@@ -228,9 +227,8 @@ std::size_t apply_mask(const std::string& mask, const std::string& tensor_path, 
     without += kept[i] == 0 ? 1 : 0;
   }
   if (count == 0)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: none of its voxels has a tensor in {}", printable(mask), printable(tensor_path)));
-  if (without > 0) spdlog::warn("{}: {} of its voxels have no tensor; left out", printable(mask), without);
+    throw failure(exit_status::bad_data, fmt::format("{}: none of its voxels has a tensor in {}", mask, tensor_path));
+  if (without > 0) spdlog::warn("{}: {} of its voxels have no tensor; left out", mask, without);
   v.inside = std::move(kept);
   return count + without;
 }
@@ -242,28 +240,25 @@ void place_image(const image_grid& grid, tensor_field::tensor_image& image) {
   image.origin_mm = space.origin_mm;
 }
 
-/// Broadcasts rank 0's grid.
-void share_grid(const session& s, image_grid& grid) { s.broadcast(grid); }
+/// Tensors of a file, and the provenance of what was read. By one process.
+std::pair<tensor_volume, nlohmann::json> read_file(const tensor_source_request& request) {
+  const std::string &path = request.tensor, &mask = request.series.mask;
+  nlohmann::json provenance;
+  // Before a file is read, so that the check at the end of the run finds one that was replaced in between.
+  provenance["tensor"] = fingerprint(path);
+  tensor_volume v = read_tensor_file(path, read_origin(request));
+  if (!mask.empty()) {
+    provenance["mask"] = fingerprint(mask);
+    provenance["mask"]["voxels"] = apply_mask(mask, path, v);
+  }
+  if (!v.geometry.is_null()) provenance["image"] = v.geometry;
+  return {std::move(v), std::move(provenance)};
+}
 
 tensor_source from_file(const session& s, const tensor_source_request& request) {
-  const tensor_origin origin = read_origin(request);
-  const std::string &path = request.tensor, &mask = request.series.mask;
-  tensor_volume v;
+  auto [v, provenance] = s.from_root([&] { return read_file(request); });
   tensor_source source;
-  s.on_root([&] {
-    // Before a file is read, so that the check at the end of the run finds one that was replaced in between.
-    source.provenance["tensor"] = fingerprint(path);
-    v = read_tensor_file(path, origin);
-    if (!mask.empty()) {
-      source.provenance["mask"] = fingerprint(mask);
-      source.provenance["mask"]["voxels"] = apply_mask(mask, path, v);
-    }
-    if (!v.geometry.is_null()) source.provenance["image"] = v.geometry;
-  });
-  s.broadcast(source.provenance);
-  share_grid(s, v.grid);
-  s.broadcast(v.tensor);
-  s.broadcast(v.inside);
+  source.provenance = std::move(provenance);
   source.grid = v.grid;
   place_image(source.grid, source.image);
   source.image.tensor = std::move(v.tensor);
@@ -302,8 +297,8 @@ tensor_source from_dwi(const session& s, const tensor_source_request& request, s
   const auto& voxels = dwi.item_voxels();
   const std::size_t without = place_tensors(source.grid, voxels, fitted.tensor, fitted.status, source.image);
   if (without == voxels.size())
-    throw failure(exit_status::bad_data, fmt::format("{}: no tensor could be fitted in any of {} voxels",
-                                                     printable(request.series.dwi), voxels.size()));
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: no tensor could be fitted in any of {} voxels", request.series.dwi, voxels.size()));
   if (without > 0)
     spdlog::warn("{} of {} voxels have no tensor (not fitted, or the trace is not positive); left out", without,
                  voxels.size());

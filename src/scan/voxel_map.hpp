@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tuple>
+
 #include "kernels/track/warp.hpp"
 #include "src/scan/grid_space.hpp"
 
@@ -9,6 +11,11 @@ namespace voxherd {
 struct voxel_map {
   matrix3 axes{1, 0, 0, 0, 1, 0, 0, 0, 1};
   vector3 origin{};
+
+  static constexpr auto members() {
+    using T = voxel_map;
+    return std::tuple(&T::axes, &T::origin);
+  }
 
   vector3 operator()(const vector3& voxel) const;
   voxel_map inverse() const;

@@ -14,11 +14,14 @@
 #include "src/export/bids.hpp"
 #include "src/scan/dwi.hpp"
 #include "src/show/draft.hpp"
-#include "src/show/methods.hpp"
 #include "src/show/panels.hpp"
 #include "src/show/surfaces.hpp"
 
 namespace voxherd {
+
+namespace report {
+struct methods_text;  // methods.hpp
+}
 
 /// A map with one number per voxel, for analyses that need no more than this in the report and in BIDS.
 struct map_views {

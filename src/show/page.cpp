@@ -12,7 +12,6 @@
 
 #include "core/escape.hpp"
 #include "core/json_text.hpp"
-#include "src/io/input_file.hpp"
 
 namespace voxherd::report {
 

@@ -10,7 +10,6 @@
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "kernels/portable/voxel_status.hpp"
-#include "src/show/draft.hpp"
 
 namespace voxherd {
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/current_failure.hpp"
 #include "core/text.hpp"
 #include "src/scan/white_matter.hpp"
 #include "src/show/colours.hpp"

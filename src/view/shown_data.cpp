@@ -10,8 +10,8 @@
 #include <map>
 #include <utility>
 
+#include "core/text.hpp"
 #include "src/io/fingerprint.hpp"
-#include "src/io/input_file.hpp"
 #include "src/scan/gradients.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/scan/surface_space.hpp"
@@ -93,7 +93,7 @@ std::string find_frame_beside(dwi_request& series) {
   return "";
 }
 
-std::string file_name(const std::string& path) { return printable(fs::path(path).filename().string()); }
+std::string file_name(const std::string& path) { return one_line(fs::path(path).filename().string()); }
 
 /// The map's name, or with a number if another map has it.
 std::string find_free_name(const std::string& name, const std::vector<vertex_map>& maps) {
@@ -106,9 +106,9 @@ std::string find_free_name(const std::string& name, const std::vector<vertex_map
 void add_maps(const std::string& path, surface_values read, shown_surface& s) {
   std::map<std::int32_t, std::string> names;
   if (read.is_label)
-    for (const surface_label& l : read.labels) names[l.key] = printable(l.name);
+    for (const surface_label& l : read.labels) names[l.key] = one_line(l.name);
   for (vertex_values& array : read.arrays) {
-    const std::string name = array.name.empty() ? file_name(path) : printable(array.name);
+    const std::string name = array.name.empty() ? file_name(path) : one_line(array.name);
     s.maps.push_back({find_free_name(name, s.maps), "", "values of " + file_name(path), "no value",
                       to_floats(array.values), names,
                       read.is_label ? std::vector<std::int32_t>(array.values.begin(), array.values.end())
@@ -162,8 +162,7 @@ shown_data::shown_data(const std::string& path, const std::vector<std::string>& 
     return;
   }
   if (!surface_values.empty())
-    throw failure(exit_status::usage,
-                  fmt::format("--surface-values has no use here: {} is not a surface", printable(path)));
+    throw failure(exit_status::usage, fmt::format("--surface-values has no use here: {} is not a surface", path));
   if (is_nifti_name(path)) {
     image_ = read_nifti_header(path);
     grid_ = image_->grid;

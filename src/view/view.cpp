@@ -11,7 +11,6 @@
 #include "core/json_text.hpp"
 #include "src/analyses/common/choose_device.hpp"
 #include "src/analyses/common/run_options.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/text_file.hpp"
 #include "src/scan/region_names.hpp"
 #include "src/scan/white_matter.hpp"
@@ -216,8 +215,7 @@ class opening_page {
 /// A file that the page has saved; the page checks what is in it. Null without a file.
 nlohmann::json read_scene(const std::string& path) {
   if (path.empty()) return nullptr;
-  nlohmann::json scene =
-      parse_json(read_text_file(path, "a scene that the viewer has saved"), "--scene " + printable(path));
+  nlohmann::json scene = parse_json(read_text_file(path, "a scene that the viewer has saved"), "--scene " + path);
   if (!scene.is_object() || !scene.contains("voxherd_scene"))
     throw failure(exit_status::bad_data, fmt::format("--scene {}: not a scene that the viewer has saved", path));
   return scene;

@@ -8,6 +8,7 @@
 #include "src/show/chart.hpp"
 #include "src/show/common_figures.hpp"
 #include "src/show/draft.hpp"
+#include "src/show/methods.hpp"
 #include "src/show/pictures.hpp"
 
 namespace voxherd::report {

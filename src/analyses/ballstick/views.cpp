@@ -57,37 +57,45 @@ class ballstick_plan {
   }
 
   /// Makes the components of several maps, one map after another.
-  static auto make_maps(const std::vector<std::string>& maps) {
-    return [maps](const result_volumes& r, const volume_sink& sink) {
-      for (const std::string& map : maps) {
-        const auto values = r.map(map);
-        const std::size_t voxels = r.grid().voxel_count();
-        for (std::size_t at = 0; at < values.size(); at += voxels) sink(std::span(values).subspan(at, voxels));
-      }
-    };
+  static export_image join_maps(nifti_image form, const std::vector<std::string>& maps, std::uint64_t components) {
+    std::vector<needed_output> needs;
+    for (const std::string& map : maps) needs.push_back({map, components});
+    return {"", std::move(form), std::move(needs), [maps](const image_source& r, const volume_sink& sink) {
+              for (const std::string& map : maps) {
+                const auto values = r.map(map);
+                const std::size_t voxels = r.grid().voxel_count();
+                for (std::size_t at = 0; at < values.size(); at += voxels) sink(std::span(values).subspan(at, voxels));
+              }
+            }};
   }
 
   void add_means() {
     const auto fibres = static_cast<std::uint64_t>(fibres_);
-    const auto polar = [dyads = names("dyads")](const result_volumes& r, const volume_sink& sink) {
+    export_image polar = join_maps(
+        describe_image(result_, 2 * fibres, "[rad] polar angle and azimuth of each fibre's mean"), names("dyads"), 3);
+    polar.make = [dyads = names("dyads")](const image_source& r, const volume_sink& sink) {
       for (const std::string& map : dyads) {
-        const direction_angles angles = find_angles(r.map(map, 3));
+        const direction_angles angles = find_angles(r.map(map));
         sink(angles.polar);
         sink(angles.azimuth);
       }
     };
-    plan_.add("polar", "mean",
-              describe_image(result_, 2 * fibres, "[rad] polar angle and azimuth of each fibre's mean"), polar,
+    plan_.add("polar", "mean", std::move(polar),
               {{"Units", "rad"}, {"OrientationEncoding", direction_encoding("unitspherical")}});
-    plan_.add("vector", "mean", describe_image(result_, 3 * fibres, "[1] mean direction of each fibre", -1, 1),
-              make_maps(names("dyads")), {{"Units", "1"}, {"OrientationEncoding", direction_encoding("unit3vector")}});
-    plan_.add("vf", "mean", describe_image(result_, fibres, "[1] mean volume fraction of each fibre", 0, 1),
-              make_maps(names("mean_f")), {{"Units", "1"}, {"OrientationEncoding", scalar_encoding}});
+    plan_.add(
+        "vector", "mean",
+        join_maps(describe_image(result_, 3 * fibres, "[1] mean direction of each fibre", -1, 1), names("dyads"), 3),
+        {{"Units", "1"}, {"OrientationEncoding", direction_encoding("unit3vector")}});
+    plan_.add(
+        "vf", "mean",
+        join_maps(describe_image(result_, fibres, "[1] mean volume fraction of each fibre", 0, 1), names("mean_f"), 1),
+        {{"Units", "1"}, {"OrientationEncoding", scalar_encoding}});
   }
 
   void add_merged() {
-    const auto make_samples = [](const std::vector<std::string>& outputs) {
-      return [outputs](const result_volumes& r, const volume_sink& sink) { r.samples(outputs, sink); };
+    const auto join_samples = [](nifti_image form, const std::vector<std::string>& outputs) -> export_image {
+      return {"", std::move(form), needed_samples(outputs),
+              [outputs](const image_source& r, const volume_sink& sink) { r.samples(outputs, sink); }};
     };
     std::vector<std::string> angles;
     for (int k = 1; k <= fibres_; ++k)
@@ -96,9 +104,9 @@ class ballstick_plan {
     nifti_image fraction = describe_image(result_, static_cast<std::uint64_t>(fibres_),
                                           "[1] samples of each fibre's volume fraction", 0, 1);
     polar.series = fraction.series = result_.components("f1");
-    plan_.add("polar", "merged", polar, make_samples(angles),
+    plan_.add("polar", "merged", join_samples(std::move(polar), angles),
               {{"Units", "rad"}, {"OrientationEncoding", direction_encoding("unitspherical")}, {"BootstrapAxis", 4}});
-    plan_.add("vf", "merged", fraction, make_samples(names("f")),
+    plan_.add("vf", "merged", join_samples(std::move(fraction), names("f")),
               {{"Units", "1"}, {"OrientationEncoding", scalar_encoding}, {"BootstrapAxis", 4}});
   }
 

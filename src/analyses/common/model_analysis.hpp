@@ -17,7 +17,7 @@ namespace voxherd {
 
 /// The analysis of a model (kernels/voxel_model/model.hpp).
 template <class Model>
-class model_analysis final : public voxelwise_base<dwi_series>, public divisible_items {
+class model_analysis final : public voxelwise_base<dwi_series> {
   using settings = voxel_model::settings_of<Model>;
 
  public:

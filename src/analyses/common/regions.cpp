@@ -48,11 +48,7 @@ item_regions read_item_regions(const item_region_request& request, const image_g
 std::vector<constant> share_item_regions(const session& s, const item_region_request& request, const image_grid& grid,
                                          const std::vector<std::uint64_t>& item_voxels, run_settings& how) {
   if (request.labels.empty()) return {};
-  item_regions found;
-  s.on_root([&] { found = read_item_regions(request, grid, item_voxels); });
-  s.broadcast(found.labels);
-  s.broadcast(found.names);
-  s.broadcast(found.files);
+  const item_regions found = s.from_root([&] { return read_item_regions(request, grid, item_voxels); });
   if (!found.names.empty()) how.configuration["region-names"] = found.names;
   how.provenance["inputs"].update(found.files);
   return {{"label", {found.labels.size()}, found.labels, "1", "label of each item, 0 for none", "regions"}};

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/options.hpp"
 #include "mpi/comm/session.hpp"
-#include "mpi/run/run.hpp"
+#include "mpi/run/run_types.hpp"
 
 namespace voxherd {
 
@@ -20,6 +21,10 @@ const option_table<item_region_request>& item_region_options();
 struct item_regions {
   std::vector<double> labels;
   nlohmann::json names, files;
+
+  static constexpr auto members() {
+    return std::tuple(&item_regions::labels, &item_regions::names, &item_regions::files);
+  }
 };
 
 /// Reads them on one rank. Throws failure (missing_input, bad_data): no item has a label.

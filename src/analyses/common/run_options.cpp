@@ -11,6 +11,7 @@
 #include "core/escape.hpp"
 #include "core/program_build.hpp"
 #include "core/text.hpp"
+#include "core/utf8.hpp"
 #include "mpi/result/named_output.hpp"
 #include "mpi/run/signals.hpp"
 #include "mpi/run/summary.hpp"
@@ -89,8 +90,7 @@ run_settings make_run_settings(const session& s, const run_request& request) {
   if (request.dry_run) stop_signals::release();  // it has nothing to save
   check_ending(request.out);
   run_settings settings{request};
-  s.on_root([&] { settings.out = follow_links(request.out); });
-  s.broadcast(settings.out);
+  settings.out = s.from_root([&] { return follow_links(request.out); });
   if (s.is_root() && (settings.quiet || settings.verbose))
     spdlog::set_level(settings.quiet ? spdlog::level::warn : spdlog::level::debug);
   settings.check_inputs = check_inputs;

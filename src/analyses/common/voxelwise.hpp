@@ -49,7 +49,8 @@ class voxelwise_base : public analysis {
 template <class Input, class Estimator>
 class voxelwise_analysis final : public voxelwise_base<Input> {
  public:
-  voxelwise_analysis(std::string name, Input& input, const device& d, Estimator estimator, std::vector<constant> more)
+  voxelwise_analysis(std::string name, Input& input, const device& d, Estimator estimator,
+                     std::vector<constant> more = {})
       : voxelwise_base<Input>(std::move(name), input, d, std::move(more)), estimator_(std::move(estimator)) {}
 
   std::vector<output_spec> outputs() const override { return output_specs<typename Estimator::outputs>(); }

@@ -6,6 +6,7 @@
 
 #include "kernels/portable/output_rows.hpp"
 #include "src/analyses/connect/fronts.hpp"
+#include "src/analyses/connect/gather_rows.hpp"
 
 namespace voxherd {
 
@@ -225,21 +226,6 @@ region_table make_region_table(const connect::solver& solver, std::size_t fronts
   add_paths(solver, cost_scale, t);
   return t;
 }
-
-namespace {
-
-/// Rows of `width` values, in the order of the fronts, from those of all ranks; on rank 0.
-template <class T>
-std::vector<T> gather_rows(const session& s, const std::vector<std::uint64_t>& fronts, const std::vector<T>& own,
-                           std::size_t width) {
-  const std::vector<T> all = s.gather_to_root(own);
-  std::vector<T> ordered(all.size());
-  for (std::size_t i = 0; i < fronts.size(); ++i)
-    std::copy_n(all.data() + i * width, width, ordered.data() + fronts[i] * width);
-  return ordered;
-}
-
-}  // namespace
 
 front_collector::front_collector(const connect_inputs& inputs, const device& d)
     : inputs_(inputs),

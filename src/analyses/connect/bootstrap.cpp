@@ -13,9 +13,11 @@
 
 #include "core/clock.hpp"
 #include "kernels/portable/output_arrays.hpp"
+#include "kernels/portable/output_rows.hpp"
 #include "kernels/tensor/bootstrap.hpp"
 #include "src/analyses/common/median.hpp"
 #include "src/analyses/connect/fronts.hpp"
+#include "src/analyses/connect/gather_rows.hpp"
 
 namespace voxherd {
 
@@ -240,10 +242,22 @@ void refuse_too_many_costs(const connect_inputs& in) {
                               in.options.bootstrap, regions, 1e-9 * bytes, 1e-9 * most));
 }
 
-std::vector<constant> interval_constants(const result_reader& step, const connect_inputs& in) {
-  const std::uint64_t replicates = step.item_voxels().size();
-  const std::vector<std::uint64_t> shape = step.output("cost").shape;
-  const std::vector<float> rows = step.read_rows<float>("cost", 0, replicates);
+void replicate_collector::add(const batch& replicates, std::span<const std::span<const std::byte>> outputs) {
+  for (std::uint64_t i = 0; i < replicates.item_count; ++i) replicates_.push_back(replicates.first_item + i);
+  const std::span<const float> costs = output_rows<replicate_outputs>(outputs).values<"cost">();
+  costs_.insert(costs_.end(), costs.begin(), costs.end());
+}
+
+std::vector<float> replicate_collector::gather(const session& s) {
+  const std::vector<std::uint64_t> replicates = s.gather_to_root(replicates_);
+  const std::uint64_t all = s.all_reduce(reduction::sum, std::uint64_t{replicates_.size()});
+  const std::uint64_t costs = s.all_reduce(reduction::sum, std::uint64_t{costs_.size()});
+  return gather_rows(s, replicates, costs_, all == 0 ? 0 : costs / all);
+}
+
+std::vector<constant> interval_constants(const std::vector<float>& rows, const connect_inputs& in) {
+  const std::uint64_t replicates = in.options.bootstrap;
+  const std::vector<std::uint64_t> shape = replicate_outputs::costs(in);
   const std::size_t width = rows.size() / replicates;
   std::vector<replicate_summary> all(width);
   std::vector<float> costs(replicates);

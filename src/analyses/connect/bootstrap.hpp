@@ -3,12 +3,13 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <vector>
 
 #include "core/analysis.hpp"
 #include "core/device.hpp"
 #include "core/step_outputs.hpp"
-#include "mpi/result/result_reader.hpp"
+#include "mpi/comm/session.hpp"
 #include "src/analyses/connect/inputs.hpp"
 
 namespace voxherd {
@@ -87,9 +88,21 @@ replicate_summary summarise(std::vector<float>& costs, double percent);
 /// Throws failure (usage) if the replicates' costs need more than 16 GB of rank 0's memory.
 void refuse_too_many_costs(const connect_inputs& inputs);
 
-/// For every cost in the step's file: constants cost_low, cost_high, cost_mean, cost_sd and cost_replicates, with the
-/// matrix's shape in group "connectome"; for two ends single numbers in group "pathway", and replicate_cost with all
-/// replicates. By one process; logs a summary. Throws failure.
-std::vector<constant> interval_constants(const result_reader& step, const connect_inputs& inputs);
+/// Receives the replicates' costs while they are computed.
+class replicate_collector {
+ public:
+  void add(const batch& replicates, std::span<const std::span<const std::byte>> outputs);
+  /// The costs of all replicates, one row each; on rank 0. Collective.
+  std::vector<float> gather(const session& s);
+
+ private:
+  std::vector<std::uint64_t> replicates_;
+  std::vector<float> costs_;
+};
+
+/// For every cost of the replicates' rows: constants cost_low, cost_high, cost_mean, cost_sd and cost_replicates, with
+/// the matrix's shape in group "connectome"; for two ends single numbers in group "pathway", and replicate_cost with
+/// all replicates. By one process; logs a summary. Throws failure.
+std::vector<constant> interval_constants(const std::vector<float>& rows, const connect_inputs& inputs);
 
 }  // namespace voxherd

@@ -145,6 +145,7 @@ exit_status run_connect_steps(session& s, const connect_inputs& inputs, const ru
   front_field field, isotropic;
   evaluation found;
   const bootstrap_costs* costs = nullptr;  // while its step lasts
+  replicate_collector replicates;
   step_list steps;
   steps.work("preparation", [&](nlohmann::json& summary) {
     field = prepare_fronts(s, inputs, d);
@@ -182,13 +183,15 @@ exit_status run_connect_steps(session& s, const connect_inputs& inputs, const ru
           costs = made.get();
           return made;
         },
-        [&](const std::string& file, nlohmann::json& summary) {
+        [&](const std::string&, nlohmann::json& summary) {
+          const std::vector<float> rows = replicates.gather(s);
           s.on_root([&] {
-            const auto intervals = interval_constants(result_reader(file), inputs);
+            const auto intervals = interval_constants(rows, inputs);
             found.constants.insert(found.constants.end(), intervals.begin(), intervals.end());
           });
           summary["bootstrap"] = costs->times().as_json();
         });
+    steps.collect([&](const batch& items, auto outputs) { replicates.add(items, outputs); });
     steps.describe("replicate",
                    [&, ranks](const run_estimate& first) { return predict_bootstrap(inputs, d, ranks, first); });
   }

@@ -10,7 +10,6 @@
 
 #include "core/text.hpp"
 #include "src/io/fingerprint.hpp"
-#include "src/io/input_file.hpp"
 #include "src/scan/grid_space.hpp"
 #include "src/scan/label_image.hpp"
 #include "src/scan/region_names.hpp"
@@ -97,7 +96,7 @@ void read_parcellation(region_reader& regions, connect_inputs& in) {
   const auto& labels = in.options.labels.empty() ? image.values : in.options.labels;
   constexpr std::size_t max_regions = 4096;
   if (labels.size() > max_regions || labels.size() < 2)
-    refuse_data(fmt::format("{}: {}, expected 2 to {}; choose some with --labels", printable(path),
+    refuse_data(fmt::format("{}: {}, expected 2 to {}; choose some with --labels", path,
                             counted(labels.size(), "region"), max_regions));
   std::vector<std::int32_t> region(image.label.size(), 0);
   for (std::size_t v = 0; v < region.size(); ++v) {
@@ -111,10 +110,10 @@ void read_parcellation(region_reader& regions, connect_inputs& in) {
     refuse_data(fmt::format(
         "{}: none of its {} regions has a voxel where fronts may pass; does it belong to this subject, and does "
         "{} reach into the regions?",
-        printable(path), labels.size(), in.options.within.empty() ? "the mask" : "--within"));
+        path, labels.size(), in.options.within.empty() ? "the mask" : "--within"));
   if (!without.empty())
-    spdlog::warn("{}: {} of {} without a voxel where fronts may pass, with infinite costs: {}", printable(path),
-                 without.size(), counted(labels.size(), "region"), fmt::join(without, ", "));
+    spdlog::warn("{}: {} of {} without a voxel where fronts may pass, with infinite costs: {}", path, without.size(),
+                 counted(labels.size(), "region"), fmt::join(without, ", "));
 }
 
 /// Where fronts may pass, in words.
@@ -142,14 +141,14 @@ void find_passable_voxels(const tensor_source& tensors, connect_inputs& in) {
       without += mask.label[v] > 0 && in.inside[v] == 0 ? 1 : 0;
       in.inside[v] = mask.label[v] > 0 ? in.inside[v] : 0;
     }
-    if (without > 0) spdlog::warn("{}: {} of its voxels have no tensor; left out", printable(path), without);
+    if (without > 0) spdlog::warn("{}: {} of its voxels have no tensor; left out", path, without);
     in.provenance["within"] = fingerprint(path);
     in.provenance["within"]["voxels"] = mask.voxels_with({}).size();
   }
   list_passable_voxels(in);
   if (in.voxels.empty())
-    refuse_data(fmt::format("{}: no voxel of --within has a tensor; does it belong to this subject?",
-                            printable(in.options.within)));
+    refuse_data(
+        fmt::format("{}: no voxel of --within has a tensor; does it belong to this subject?", in.options.within));
 }
 
 void leave_out_grey_matter(const tensor_field::tensor_image& image, connect_inputs& in) {
@@ -159,7 +158,7 @@ void leave_out_grey_matter(const tensor_field::tensor_image& image, connect_inpu
   list_passable_voxels(in);
   if (in.voxels.empty())
     refuse_data(fmt::format("{}: no voxel of --within is white matter; give a smaller --within-fa, or only the mask",
-                            printable(in.options.within)));
+                            in.options.within));
 }
 
 void set_ends(const std::vector<std::uint64_t>& from, const std::vector<std::uint64_t>& to, connect_inputs& in) {
@@ -177,7 +176,7 @@ void set_ends(const std::vector<std::uint64_t>& from, const std::vector<std::uin
     refuse_data(
         fmt::format("--{} {}: none of its {} voxels is {}, or next to such a voxel; give a larger region "
                     "or a wider mask",
-                    none == 1 ? "from" : "to", printable(none == 1 ? in.options.from : in.options.to),
+                    none == 1 ? "from" : "to", none == 1 ? in.options.from : in.options.to,
                     none == 1 ? from.size() : to.size(), passable_words(in)));
   spdlog::info("from: {}, paths start in {} (in or next to the region, {}); to: {}, paths end in {}",
                counted(from.size(), "voxel"), in.regions.offsets[1], passable_words(in), counted(to.size(), "voxel"),
@@ -211,40 +210,22 @@ std::vector<std::uint64_t> read_end(end_side side, region_reader& regions, conne
 void read_connect_regions(const tensor_source& tensors, connect_inputs& in) {
   find_passable_voxels(tensors, in);
   leave_out_grey_matter(tensors.image, in);
-  connect_settings& o = in.options;
+  const connect_settings& o = in.options;
   region_reader regions(o.surfaces, in.grid, in.provenance.value("image", nlohmann::json()));
   std::vector<std::string> files = o.connectome;
   files.insert(files.end(), {o.from, o.to});
   regions.match_values(files, in.provenance);
   if (!o.is_connectome()) {
     const auto from = read_end(end_side::from, regions, in), to = read_end(end_side::to, regions, in);
-    o.surfaces.meshes = regions.used_meshes();
+    in.meshes = regions.used_meshes();
     return set_ends(from, to, in);
   }
   read_parcellation(regions, in);
-  o.surfaces.meshes = regions.used_meshes();
+  in.meshes = regions.used_meshes();
   if (in.options.region_names.empty()) return;
   in.names = read_region_names(in.options.region_names, in.labels);
   in.provenance["region-names"] = fingerprint(in.options.region_names);
 }
-
-namespace {
-
-/// Broadcasts what rank 0 has read.
-void share(const session& s, connect_inputs& in) {
-  s.broadcast(in.inside);
-  s.broadcast(in.voxels);
-  s.broadcast(in.labels);
-  s.broadcast(in.regions.offsets);
-  s.broadcast(in.regions.voxels);
-  s.broadcast(in.options.surfaces.meshes);
-  nlohmann::json shared{{"provenance", in.provenance}, {"names", in.names}};
-  s.broadcast(shared);
-  in.provenance = shared.at("provenance");
-  in.names = shared.at("names").get<std::vector<std::string>>();
-}
-
-}  // namespace
 
 double connect_inputs::voxel_mm3() const { return std::abs(determinant(grid_space(grid).axes_mm)); }
 
@@ -257,7 +238,8 @@ connect_inputs read_connect_inputs(const session& s, const connect_request& requ
   in.grid = tensors.grid;
   in.provenance = tensors.provenance;
   s.on_root([&] { read_connect_regions(tensors, in); });
-  share(s, in);
+  s.broadcast(static_cast<connect_regions&>(in));
+  in.options.surfaces.meshes = in.meshes;
   s.note_stage("regions read");
   in.image = std::move(tensors.image);
   in.signals = std::move(tensors.signals);

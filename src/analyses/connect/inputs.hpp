@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/analysis.hpp"
@@ -15,19 +16,29 @@
 
 namespace voxherd {
 
-/// Inputs of `voxherd connect`; the same on every rank. Voxels are numbered among those that fronts may pass, in the
-/// order of the image. A region is the source of one front and a destination of the others.
-struct connect_inputs {
-  image_grid grid;
-  tensor_field::tensor_image image;
+/// Where fronts may pass, and the regions that they connect. Voxels are numbered among those that fronts may pass, in
+/// the order of the image. A region is the source of one front and a destination of the others.
+struct connect_regions {
   std::vector<std::uint8_t> inside;   ///< (nz, ny, nx): 1 where fronts may pass: a tensor, --within, --within-fa
   std::vector<std::uint64_t> voxels;  ///< their linear indices, increasing
   std::vector<std::int32_t> labels;   ///< one per region; 1 and 2 for --from and --to
   connect::region_list regions;       ///< their voxels; a region of a parcellation may have none
   std::vector<std::string> names;     ///< the regions' names from --region-names; empty without
+  std::optional<mesh_space> meshes;   ///< of the surfaces that were read, if any
+  nlohmann::json provenance;          ///< the input files, for run_settings::provenance["inputs"]
+
+  static constexpr auto members() {
+    using T = connect_regions;
+    return std::tuple(&T::inside, &T::voxels, &T::labels, &T::regions, &T::names, &T::meshes, &T::provenance);
+  }
+};
+
+/// Inputs of `voxherd connect`; the same on every rank.
+struct connect_inputs : connect_regions {
+  image_grid grid;
+  tensor_field::tensor_image image;
   connect_settings options;
   kept_signals signals;          ///< only for a bootstrap
-  nlohmann::json provenance;     ///< the input files, for run_settings::provenance["inputs"]
   nlohmann::json configuration;  ///< settings that change the result, for run_settings::configuration
 
   double voxel_mm3() const;

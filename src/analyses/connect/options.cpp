@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "src/io/input_file.hpp"
 #include "src/scan/label_image.hpp"
 #include "src/scan/white_matter.hpp"
 
@@ -29,7 +28,7 @@ point_in_mm parse_point(const std::string& text, const char* option) {
   }
   if (!good)
     refuse(fmt::format("--{} {}: expected three numbers separated by commas, x,y,z in world mm (RAS+), e.g. -12.5,30,8",
-                       option, printable(text)));
+                       option, text));
   return point;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "core/analysis.hpp"
@@ -28,6 +29,11 @@ struct planned_path {
   float cost = 0;       ///< cost by arrival times
   float path_cost = 0;  ///< cost along the path
   float length_mm = 0;
+
+  static constexpr auto members() {
+    using T = planned_path;
+    return std::tuple(&T::labels, &T::fronts, &T::steps, &T::form, &T::voxel, &T::cost, &T::path_cost, &T::length_mm);
+  }
 
   std::uint64_t points() const {
     return std::uint64_t{steps[0]} + 1 + (form == path_form::through_voxel ? steps[1] : 0);

@@ -6,6 +6,7 @@
 #include "src/show/common_figures.hpp"
 #include "src/show/fibres.hpp"
 #include "src/show/matrix.hpp"
+#include "src/show/methods.hpp"
 #include "src/show/pictures.hpp"
 
 namespace voxherd::report {

@@ -9,7 +9,6 @@
 #include "kernels/tensor_field/field.hpp"
 #include "src/analyses/geodesic/seeding.hpp"
 #include "src/io/fingerprint.hpp"
-#include "src/io/input_file.hpp"
 #include "src/scan/grid_space.hpp"
 #include "src/scan/region_names.hpp"
 #include "src/scan/tensor_file.hpp"
@@ -37,7 +36,7 @@ void log_targets(const region_words& words, const std::string& path) {
   spdlog::info(
       "{}: {} in {}; {} of the voxels without a tensor, {} of the regions without a "
       "voxel that has one",
-      printable(path), counted(count, "target region"), counted(voxels, "voxel"), beyond, never);
+      path, counted(count, "target region"), counted(voxels, "voxel"), beyond, never);
 }
 
 }  // namespace
@@ -59,7 +58,7 @@ void region_words::targets(const label_image& image, const std::vector<std::int3
   if (labels.size() > static_cast<std::size_t>(region::max_targets))
     throw failure(exit_status::bad_data, fmt::format("{}: has {} labels, expected at most {}; choose some with "
                                                      "--target-labels",
-                                                     printable(image.path), labels.size(), region::max_targets));
+                                                     image.path, labels.size(), region::max_targets));
   target_labels_.assign(labels.begin(), labels.end());
   names_ = image.names;
   for (std::size_t v = 0; v < words_.size(); ++v) {
@@ -132,7 +131,7 @@ std::vector<std::string> name_rows(const std::string& path, const region_words& 
 }
 
 /// Leaves out seeds that --within-fa excludes.
-void keep_seeds_inside(const image_grid& grid, geodesic_inputs& in) {
+void keep_seeds_inside(const image_grid& grid, ray_places& in) {
   const std::size_t all = in.seeds.size();
   std::erase_if(in.seeds, [&](const geodesic::seed& seed) {
     const auto voxel = find_voxel(grid, {seed.voxel[0], seed.voxel[1], seed.voxel[2]});
@@ -144,11 +143,24 @@ void keep_seeds_inside(const image_grid& grid, geodesic_inputs& in) {
     spdlog::info("{} of {} seeds are outside white matter; ignored", all - in.seeds.size(), all);
 }
 
-void share(const session& s, geodesic_inputs& in) {
-  s.broadcast(in.regions);
-  s.broadcast(in.target_labels);
-  s.broadcast(in.seeds);
-  s.broadcast(in.provenance);
+/// Reads seeds and regions, by one process.
+ray_places read_ray_places(const geodesic_request& request, bool has_seed_row, const tensor_source& tensors) {
+  ray_places in;
+  in.provenance = tensors.provenance;
+  region_reader reader(request.regions.surfaces, tensors.grid, in.provenance.value("image", nlohmann::json()));
+  std::vector<std::string> files = request.regions.connectome;
+  files.insert(files.begin(), {request.seeding.image, request.regions.targets});
+  reader.match_values(files, in.provenance);
+  const region_words regions = read_regions(request.regions, tensors, reader, in.provenance);
+  in.regions = regions.words();
+  in.target_labels = regions.target_labels();
+  if (!request.regions.region_names.empty() || !regions.names().empty())
+    in.names = name_rows(request.regions.region_names, regions, has_seed_row, in.provenance);
+  in.seeds =
+      read_seeds(request.seeding.points, request.seeding.image, make_seeding(request), tensors, reader, in.provenance);
+  in.meshes = reader.used_meshes();
+  if (request.regions.within_FA.value_or(0) > 0) keep_seeds_inside(tensors.grid, in);
+  return in;
 }
 
 }  // namespace
@@ -164,27 +176,7 @@ geodesic_inputs read_geodesic_inputs(const session& s, const geodesic_request& r
                                              {rays.form == geodesic::ray_form::finsler4, false});
   s.note_stage("tensors read");
   geodesic_inputs in;
-  nlohmann::json names;
-  std::optional<mesh_space> meshes;
-  in.provenance = tensors.provenance;
-  s.on_root([&] {
-    region_reader reader(request.regions.surfaces, tensors.grid, in.provenance.value("image", nlohmann::json()));
-    std::vector<std::string> files = request.regions.connectome;
-    files.insert(files.begin(), {request.seeding.image, request.regions.targets});
-    reader.match_values(files, in.provenance);
-    const region_words regions = read_regions(request.regions, tensors, reader, in.provenance);
-    in.regions = regions.words();
-    in.target_labels = regions.target_labels();
-    if (!request.regions.region_names.empty() || !regions.names().empty())
-      names = name_rows(request.regions.region_names, regions, !*rays.two_way, in.provenance);
-    in.seeds = read_seeds(request.seeding.points, request.seeding.image, make_seeding(request), tensors, reader,
-                          in.provenance);
-    meshes = reader.used_meshes();
-    if (request.regions.within_FA.value_or(0) > 0) keep_seeds_inside(tensors.grid, in);
-  });
-  share(s, in);
-  s.broadcast(names);
-  s.broadcast(meshes);
+  static_cast<ray_places&>(in) = s.from_root([&] { return read_ray_places(request, !*rays.two_way, tensors); });
   fill_in_lengths(tensors.grid, rays);
   const ray_choice choice = make_ray_choice(rays);
   in.grid = tensors.grid;
@@ -197,8 +189,8 @@ geodesic_inputs read_geodesic_inputs(const session& s, const geodesic_request& r
   in.how = choice.how;
   in.selection = choice.selection;
   in.connectome = request.is_connectome();
-  in.configuration = make_configuration(request, rays, meshes);
-  if (!names.is_null()) in.configuration["region-names"] = names;
+  in.configuration = make_configuration(request, rays, in.meshes);
+  if (!in.names.empty()) in.configuration["region-names"] = in.names;
   spdlog::info("{} with {} each: {}", counted(in.seeds.size(), "seed"),
                counted(in.rays.directions_per_seed, "direction"),
                counted(in.seeds.size() * in.rays.directions_per_seed, "path"));

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/device.hpp"
@@ -16,19 +17,30 @@
 
 namespace voxherd {
 
-/// Inputs of `voxherd geodesic`; the same on every rank.
-struct geodesic_inputs {
-  image_grid grid;
-  tensor_field::tensor_image image;
-  std::vector<float> quartics;              ///< (nz, ny, nx, 15), only for --form finsler4
+/// Where rays start, and what they may reach.
+struct ray_places {
   std::vector<std::uint32_t> regions;       ///< (nz, ny, nx), bits of tensor_field::region
   std::vector<std::int64_t> target_labels;  ///< the label of target number i + 1
   std::vector<geodesic::seed> seeds;        ///< sorted by voxel, slice after slice
-  geodesic::ray_settings rays;              ///< complete: no length is left at 0 for "choose one"
+  std::vector<std::string> names;           ///< of the matrices' rows; empty without names
+  std::optional<mesh_space> meshes;         ///< of the surfaces that were read, if any
+  nlohmann::json provenance;                ///< the input files, for run_settings::provenance["inputs"]
+
+  static constexpr auto members() {
+    using T = ray_places;
+    return std::tuple(&T::regions, &T::target_labels, &T::seeds, &T::names, &T::meshes, &T::provenance);
+  }
+};
+
+/// Inputs of `voxherd geodesic`; the same on every rank.
+struct geodesic_inputs : ray_places {
+  image_grid grid;
+  tensor_field::tensor_image image;
+  std::vector<float> quartics;  ///< (nz, ny, nx, 15), only for --form finsler4
+  geodesic::ray_settings rays;  ///< complete: no length is left at 0 for "choose one"
   tensor_field::preparation how;
   fibre_selection selection;
   bool connectome = false;       ///< write matrices between the target labels
-  nlohmann::json provenance;     ///< the input files, for run_settings::provenance["inputs"]
   nlohmann::json configuration;  ///< settings that change the result, for run_settings::configuration
 };
 

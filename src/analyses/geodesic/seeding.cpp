@@ -11,7 +11,6 @@
 #include "core/option_list.hpp"
 #include "kernels/portable/symmetric_eigen3.hpp"
 #include "src/io/fingerprint.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/number_table.hpp"
 #include "src/scan/grid_space.hpp"
 #include "src/scan/label_image.hpp"
@@ -201,8 +200,8 @@ seed_list from_image(const std::string& path, const seeding_settings& how, const
 
 void refuse_positions_in_voxels(const std::string& path, const seeding_settings& how) {
   if (how.kind != seeding_kind::center)
-    option::refuse(fmt::format(
-        "--seeding random and grid have no meaning with the surface {}, whose vertices are seeds", printable(path)));
+    option::refuse(
+        fmt::format("--seeding random and grid have no meaning with the surface {}, whose vertices are seeds", path));
 }
 
 }  // namespace
@@ -225,9 +224,9 @@ std::vector<geodesic::seed> read_seeds(const std::string& points_file, const std
   if (list.seeds.empty())
     throw failure(exit_status::bad_data, fmt::format("{}: none of {} seeds is at a voxel with a tensor; is it "
                                                      "in world mm (RAS+), and of this subject?",
-                                                     printable(path), asked));
+                                                     path, asked));
   if (list.outside > 0)
-    spdlog::info("{}: {} of {} seeds are at voxels without a tensor; ignored", printable(path), list.outside, asked);
+    spdlog::info("{}: {} of {} seeds are at voxels without a tensor; ignored", path, list.outside, asked);
   return std::move(list.seeds);
 }
 

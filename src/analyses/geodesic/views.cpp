@@ -12,6 +12,7 @@
 #include "src/show/chart.hpp"
 #include "src/show/fibres.hpp"
 #include "src/show/matrix.hpp"
+#include "src/show/methods.hpp"
 #include "src/show/panels.hpp"
 #include "src/show/pictures.hpp"
 

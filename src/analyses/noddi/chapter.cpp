@@ -7,6 +7,7 @@
 #include "src/export/connectome_text.hpp"
 #include "src/show/common_figures.hpp"
 #include "src/show/distribution.hpp"
+#include "src/show/methods.hpp"
 #include "src/show/pictures.hpp"
 
 namespace voxherd::report {

@@ -67,12 +67,15 @@ export_plan plan_cudimot_folder(const result_volumes& result) {
     const output_spec& o = result.result().output(output);
     plan.images.push_back({fmt::format("{}.nii.gz", name),
                            describe_image(result, result.components(output), fmt::format("[{}] {}", o.unit, o.meaning)),
-                           [output = std::string(output)](const result_volumes& r, const volume_sink& sink) {
+                           needed_samples({output}),
+                           [output = std::string(output)](const image_source& r, const volume_sink& sink) {
                              r.samples({output}, sink);
                            }});
   }
-  plan.images.push_back({"nodif_brain_mask.nii.gz", describe_image(result, 1, "voxels that were analysed", 0, 1),
-                         [](const result_volumes& r, const volume_sink& sink) { sink(r.mask()); }});
+  plan.images.push_back({"nodif_brain_mask.nii.gz",
+                         describe_image(result, 1, "voxels that were analysed", 0, 1),
+                         {},
+                         [](const image_source& r, const volume_sink& sink) { sink(r.mask()); }});
   return plan;
 }
 

@@ -23,13 +23,16 @@ bids_json describe_noddi(const result_reader& r) {
 }
 
 /// A map times the tissue fraction.
-auto modulated(const char* map) {
-  return [map](const result_volumes& r, const volume_sink& sink) {
-    std::vector<float> values = r.map(map, 1);
-    const std::vector<float> tissue = r.map("tf", 1);
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] *= tissue[i];
-    sink(values);
-  };
+export_image modulated(const result_volumes& result, const char* map) {
+  return {"",
+          describe_image(result, 1, fmt::format("[1] {} times the tissue fraction", map), 0, 1),
+          {{map, 1}, {"tf", 1}},
+          [map](const image_source& r, const volume_sink& sink) {
+            std::vector<float> values = r.map(map);
+            const std::vector<float> tissue = r.map("tf");
+            for (std::size_t i = 0; i < values.size(); ++i) values[i] *= tissue[i];
+            sink(values);
+          }};
 }
 
 /// QSIRecon's names.
@@ -55,8 +58,7 @@ export_plan plan_bids_noddi(const result_volumes& result, const bids_place& plac
   }
   plan.add_map(result, "tf", "", "tf", none);
   for (const auto& [parameter, map] : {std::pair{"icvf", "NDI"}, {"od", "ODI"}})
-    plan.add(parameter, "modulated",
-             describe_image(result, 1, fmt::format("[1] {} times the tissue fraction", map), 0, 1), modulated(map),
+    plan.add(parameter, "modulated", modulated(result, map),
              {{"Description", fmt::format("{} times the tissue fraction", map)}, {"Units", "1"}});
   plan.add_map(result, "direction", "", "direction",
                {{"Description", "mean direction of neurites; its sign is arbitrary"},

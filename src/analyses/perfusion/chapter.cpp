@@ -11,6 +11,7 @@
 #include "src/show/anatomy.hpp"
 #include "src/show/chart.hpp"
 #include "src/show/common_figures.hpp"
+#include "src/show/methods.hpp"
 #include "src/show/pictures.hpp"
 
 namespace voxherd::report {

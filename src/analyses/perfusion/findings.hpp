@@ -1,12 +1,32 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
-#include "src/analyses/perfusion/inputs.hpp"
+#include "kernels/perfusion/conversion.hpp"
+#include "kernels/perfusion/time_course.hpp"
+#include "src/analyses/perfusion/options.hpp"
 
 namespace voxherd {
+
+/// Unit of concentrations: mM, HU, or "input".
+std::string concentration_unit(const perfusion::conversion& convert);
+
+/// What rank 0 has found in the series before the fit; the same on every rank.
+struct perfusion_findings {
+  perfusion::time_course frames;  ///< inputs divided by 1 - haematocrit, interpolated at frames that are not fitted
+  perfusion::conversion convert;
+  std::vector<double> tissue;    ///< the mean curve of the mask, or of --delay-roi: concentration at each frame
+  nlohmann::json configuration;  ///< settings found from the data: baseline, skipped frames; names of regions
+
+  static constexpr auto members() {
+    using T = perfusion_findings;
+    return std::tuple(&T::frames, &T::convert, &T::tissue, &T::configuration);
+  }
+};
 
 /// Rows of all voxels that rank 0 examines before the fit: frames, then conversion::extras().
 struct looked_rows {

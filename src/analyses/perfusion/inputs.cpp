@@ -9,6 +9,7 @@
 #include <iterator>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "core/text.hpp"
 #include "mpi/run/staged_input.hpp"
@@ -213,10 +214,8 @@ struct perfusion_inputs::state {
       h.slope *= options.t1_map_unit_s;
       h.intercept *= options.t1_map_unit_s;
     }
-    s.broadcast(voxels);
-    s.broadcast(looked.voxels);
-    s.broadcast(region_labels);
-    s.broadcast(provenance);
+    auto items = std::tie(voxels, looked.voxels, region_labels, provenance);
+    s.broadcast(items);
   }
 
   void open(const session& s) {
@@ -246,11 +245,7 @@ struct perfusion_inputs::state {
       find_in_series(options, looked, regions, found);
       looked.rows = {};
     });
-    for (auto* values : {&found.frames.time_s, &found.frames.arterial, &found.frames.portal, &found.tissue})
-      s.broadcast(*values);
-    s.broadcast(found.frames.counts);
-    s.broadcast(found.convert);
-    s.broadcast(found.configuration);
+    s.broadcast(found);
   }
 
   std::size_t floats_per_item() const { return signals->volumes() + (more ? more->volumes() : 0); }

@@ -6,23 +6,11 @@
 #include <vector>
 
 #include "core/analysis.hpp"
-#include "kernels/perfusion/conversion.hpp"
-#include "kernels/perfusion/time_course.hpp"
 #include "mpi/comm/session.hpp"
+#include "src/analyses/perfusion/findings.hpp"
 #include "src/analyses/perfusion/options.hpp"
 
 namespace voxherd {
-
-/// Unit of concentrations: mM, HU, or "input".
-std::string concentration_unit(const perfusion::conversion& convert);
-
-/// What rank 0 has found in the series before the fit; the same on every rank.
-struct perfusion_findings {
-  perfusion::time_course frames;  ///< inputs divided by 1 - haematocrit, interpolated at frames that are not fitted
-  perfusion::conversion convert;
-  std::vector<double> tissue;    ///< the mean curve of the mask, or of --delay-roi: concentration at each frame
-  nlohmann::json configuration;  ///< settings found from the data: baseline, skipped frames; names of regions
-};
 
 /// A dynamic series with its mask, T1 and input curves. The constructor is collective and checks everything, except
 /// parts of compressed images that are decompressed later.

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <stdexcept>
+#include <tuple>
 
 #include "core/command.hpp"
 #include "mpi/result/output_place.hpp"
+#include "mpi/run/study.hpp"
 #include "src/analyses/common/choose_device.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/perfusion/inputs.hpp"
@@ -38,14 +40,6 @@ void warn_about_start(const perfusion::fit_settings& fit) {
         "costs far above the least; add --starts 3");
 }
 
-void share(const session& s, tissue_fit& fit) {
-  s.broadcast(fit.fitted);
-  s.broadcast(fit.values);
-  s.broadcast(fit.curve);
-}
-
-void share(const session& s, perfusion::fit_settings& fit) { s.broadcast(fit.rules); }
-
 void add_tissue(const tissue_fit& fit, const perfusion::model_info& model, nlohmann::json& provenance) {
   if (!fit.fitted) return;
   for (std::size_t i = 0; i < fit.values.size(); ++i) provenance[model.parameters[i].name] = fit.values[i];
@@ -57,10 +51,6 @@ void remove_unless_started(const std::string& out, const std::string& file) {
   if (std::filesystem::exists(unfinished_path(out), ignored) || std::filesystem::exists(out, ignored)) return;
   if (!file.empty()) std::filesystem::remove(file, ignored);
 }
-
-}  // namespace
-
-namespace {
 
 /// The outputs of all models.
 std::vector<output_spec> list_outputs() {
@@ -88,8 +78,8 @@ exit_status run_perfusion(session& s, const perfusion_request& request) {
     tissue = fit_tissue(o, found);
     if (o.delays == delay_choice::two_stage) take_delays(tissue, o);
   });
-  share(s, tissue);
-  share(s, o.fit);
+  auto fitted = std::tie(tissue, o.fit.rules);
+  s.broadcast(fitted);
 
   how.configuration.update(found.configuration);
   add_configuration(request, o, how.configuration);

@@ -98,15 +98,13 @@ image_list read_image_list(const std::vector<std::string>& names, const char* op
 }
 
 void share_image_list(const session& s, image_list& images) {
-  std::string names;
-  for (const nifti_header& h : images.files) names += h.path + '\n';
-  s.broadcast(names);
-  std::istringstream lines(names);
-  std::size_t count = 0;
-  for (std::string path; std::getline(lines, path); ++count) {
-    if (images.files.size() <= count) images.files.emplace_back();
-    check_same_file(s, path, images.files[count]);
-  }
+  const std::vector<std::string> paths = s.from_root([&] {
+    std::vector<std::string> all;
+    for (const nifti_header& h : images.files) all.push_back(h.path);
+    return all;
+  });
+  images.files.resize(paths.size());
+  for (std::size_t i = 0; i < paths.size(); ++i) check_same_file(s, paths[i], images.files[i]);
 }
 
 namespace {

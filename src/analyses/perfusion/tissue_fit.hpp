@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "mpi/run/run.hpp"
@@ -16,6 +17,11 @@ struct tissue_fit {
   double r_squared = 0;
   std::uint8_t at_bound = 0;  ///< bit i: parameter i
   std::vector<double> curve;  ///< at each frame; empty if not fitted
+
+  static constexpr auto members() {
+    using T = tissue_fit;
+    return std::tuple(&T::fitted, &T::values, &T::deviations, &T::r_squared, &T::at_bound, &T::curve);
+  }
 };
 
 /// Rank 0 fits by Levenberg-Marquardt from several starts on one CPU thread, with the discretisation and the rules of

@@ -114,8 +114,10 @@ bids_json describe_perfusion_model(const json& c) {
 template <class Change>
 export_image changed_map(const result_volumes& result, const std::string& map, const lexicon_entry& q,
                          const std::string& meaning, const Change& change) {
-  return {"", describe_image(result, 1, fmt::format("[{}] {}", q.unit, meaning)),
-          [map, change](const result_volumes& r, const volume_sink& sink) {
+  return {"",
+          describe_image(result, 1, fmt::format("[{}] {}", q.unit, meaning)),
+          {{map, 1}},
+          [map, change](const image_source& r, const volume_sink& sink) {
             std::vector<float> values = r.map(map);
             std::transform(values.begin(), values.end(), values.begin(),
                            [&](float value) { return static_cast<float>(change(static_cast<double>(value))); });
@@ -142,8 +144,7 @@ export_plan plan_bids_perfusion(const result_volumes& result, const bids_place& 
   const auto add = [&](const std::string& map, const lexicon_entry& q, const std::string& desc, auto change) {
     if (!result.has(map)) return;  // not among --maps
     const std::string meaning = map == "t1_before" ? "1 / T1 before the agent" : result.result().output(map).meaning;
-    export_image image = changed_map(result, map, q, meaning, change);
-    plan.add(q.label, desc, std::move(image.form), std::move(image.make), describe_quantity(q, meaning));
+    plan.add(q.label, desc, changed_map(result, map, q, meaning, change), describe_quantity(q, meaning));
   };
   for (const named_map& m : named) add(m.map, m.what, m.desc, [m](double value) { return value * m.factor; });
   add("t1_before", native_rate, "", [](double t1_s) { return t1_s > 0 ? 1 / t1_s : 0.0; });

@@ -11,7 +11,6 @@
 #include "core/option_list.hpp"
 #include "core/text.hpp"
 #include "kernels/tensor/tensor.hpp"
-#include "src/io/input_file.hpp"
 #include "src/scan/gradients.hpp"
 #include "src/scan/image_checks.hpp"
 #include "src/show/common_figures.hpp"
@@ -41,8 +40,8 @@ void check_shells(const gradient_table& gradients, const std::vector<double>& sh
   for (const double shell : shells)
     if (std::none_of(gradients.b_s_per_mm2.begin(), gradients.b_s_per_mm2.end(),
                      [&](double b) { return is_in(b, shell, max_b0(files)); }))
-      refuse_data(fmt::format("--shells: no volume of {} has b = {:g} s/mm2 (within {:g}); it has {}",
-                              printable(files.bvals), shell, tolerance_s_per_mm2, shell_list(gradients)));
+      refuse_data(fmt::format("--shells: no volume of {} has b = {:g} s/mm2 (within {:g}); it has {}", files.bvals,
+                              shell, tolerance_s_per_mm2, shell_list(gradients)));
 }
 
 }  // namespace
@@ -55,7 +54,7 @@ std::vector<double> parse_shells(const std::string& list, const char* option) {
     const auto [stopped, code] = std::from_chars(list.data() + at, list.data() + end, b);
     if (code != std::errc{} || stopped != list.data() + end || !(b >= 0 && b <= 1e6))
       option::refuse(fmt::format("--{} {}: found \"{}\", expected b-values in s/mm2 from 0 to 1000000, e.g. 0,1000",
-                                 option, printable(list), printable(list.substr(at, end - at))));
+                                 option, list, list.substr(at, end - at)));
     shells.push_back(b);
     at = end + 1;
   }
@@ -88,7 +87,7 @@ std::vector<std::uint32_t> choose_volumes(const gradient_table& gradients, const
     refuse_data(
         fmt::format("{}: the gradients{} do not determine a tensor (it needs b=0 and at least six directions "
                     "that are not all on one plane or cone); use {}",
-                    printable(files.bvecs), shells.empty() ? "" : " of --shells",
+                    files.bvecs, shells.empty() ? "" : " of --shells",
                     shells.empty() ? "another series" : "more of its shells: " + shell_list(gradients)));
   if (!shells.empty())
     spdlog::info("--shells {:g}: {} of {} are used, {} left out", fmt::join(shells, ","), volumes.size(),

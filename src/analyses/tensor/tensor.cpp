@@ -41,10 +41,7 @@ exit_status run_tensor(session& s, const tensor_request& request) {
   settings.low_samples = request.low_samples;
   settings.gradient_deviation = dwi.has_gradient_deviation();
   const std::vector<double> shells = request.shells_s_per_mm2.value_or(std::vector<double>());
-  std::vector<std::uint32_t> volumes;
-  s.on_root([&] { volumes = choose_volumes(dwi.gradients(), shells, request.series); });
-  s.broadcast(volumes);
-  dwi.keep_volumes(std::move(volumes));
+  dwi.keep_volumes(s.from_root([&] { return choose_volumes(dwi.gradients(), shells, request.series); }));
   add_stored(tensor_options(), request, how.configuration);
   how.provenance["inputs"] = dwi.provenance();
   std::vector<constant> regions = share_item_regions(s, request.regions, dwi.grid(), dwi.item_voxels(), how);

@@ -5,6 +5,7 @@
 #include "src/show/analysis_views.hpp"
 #include "src/show/common_figures.hpp"
 #include "src/show/distribution.hpp"
+#include "src/show/methods.hpp"
 #include "src/show/pictures.hpp"
 
 namespace voxherd::report {

@@ -22,7 +22,7 @@ drawn_matrix choose_drawn_matrix(const std::vector<seed_matrix>& matrices, const
 
 /// The step that draws the streamlines: items are groups of them, with one row of each counted array. The result is
 /// their sum over all groups, which does not depend on who drew which group.
-class streamline_groups final : public analysis, public divisible_items {
+class streamline_groups final : public analysis {
  public:
   streamline_groups(const track_inputs& inputs, const device& d, const drawn_matrix& matrix)
       : inputs_(inputs), device_(d), matrix_(matrix), voxels_(inputs.groups(), no_voxel) {}

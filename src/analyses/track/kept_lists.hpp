@@ -66,17 +66,17 @@ class kept_lists {
   void share(const session& s) {
     std::vector<drawn_list> own;
     for (const std::uint64_t item : not_shared_)
-      own.push_back({item, sizes_.at(item), lists_.contains(item) ? s.rank() : held_items::none});
+      own.push_back({item, sizes_.at(item), lists_.contains(item) ? s.rank() : no_rank});
     not_shared_.clear();
     for (const drawn_list& one : s.all_gather(own)) {
       sizes_.emplace(one.item, one.entries);
-      if (one.holder != held_items::none) holders_.emplace(one.item, one.holder);
+      if (one.holder != no_rank) holders_.emplace(one.item, one.holder);
     }
   }
 
   /// The rank that keeps the list of each of the items, as share() found.
   std::vector<int> holders(std::size_t items) const {
-    std::vector<int> ranks(items, held_items::none);
+    std::vector<int> ranks(items, no_rank);
     for (const auto& [item, rank] : holders_) ranks[item] = rank;
     return ranks;
   }

@@ -93,7 +93,7 @@ class matrix_sizes final : public matrix_items {
 };
 
 /// The entries.
-class matrix_rows final : public matrix_items, public held_items {
+class matrix_rows final : public matrix_items {
  public:
   matrix_rows(const seed_matrix& matrix, const track_inputs& in, const device& d, std::vector<std::uint64_t> offsets)
       : matrix_items(matrix, in, d), offsets_(std::move(offsets)) {}

@@ -82,7 +82,7 @@ struct pair_outputs {
 };
 
 /// The pairs of each group, in the order of their keys.
-class pair_lists final : public pair_items, public held_items {
+class pair_lists final : public pair_items {
  public:
   pair_lists(const pair_matrix& matrix, const track_inputs& in, const device& d, std::vector<std::uint64_t> offsets)
       : pair_items(matrix, in, d), offsets_(std::move(offsets)) {}

@@ -8,6 +8,7 @@
 
 #include "core/failure.hpp"
 #include "core/text.hpp"
+#include "core/utf8.hpp"
 #include "src/analyses/track/mask_files.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 #include <utility>
 
 #include "core/failure.hpp"
@@ -139,13 +140,10 @@ void refuse_large_image(const image_grid& grid) {
 /// Collective: the file of names is read by the root.
 void name_regions(const session& s, const std::string& file, track_inputs& in) {
   if (file.empty()) return;
-  nlohmann::json names;
-  s.on_root([&] {
-    names = read_region_names(file, std::vector<std::int32_t>(in.labels.begin(), in.labels.end()));
+  in.configuration["region-names"] = s.from_root([&] {
     in.provenance["region-names"] = fingerprint(file);
+    return read_region_names(file, {in.labels.begin(), in.labels.end()});
   });
-  s.broadcast(names);
-  in.configuration["region-names"] = names;
 }
 
 }  // namespace
@@ -175,10 +173,8 @@ track_inputs read_track_field(const session& s, const track_request& request, po
     check_warps(request, samples_grid, voxels_inside(in), in.space);
     move_places(request, in);
   });
-  s.broadcast(in.space.error);
-  s.broadcast(in.sample_voxels);
-  s.broadcast(in.place_voxels);
-  s.broadcast(in.provenance);
+  auto found = std::tie(in.space.error, in.sample_voxels, in.place_voxels, in.provenance);
+  s.broadcast(found);
   return in;
 }
 
@@ -207,12 +203,8 @@ void read_counted_masks(const track_request& request, track_inputs& in) {
 }
 
 void share_counted_masks(const session& s, track_inputs& in) {
-  s.broadcast(in.exits);
-  s.broadcast(in.target_begin);
-  s.broadcast(in.targets);
-  nlohmann::json names = in.target_names;
-  s.broadcast(names);
-  in.target_names = names.get<std::vector<std::string>>();
+  auto masks = std::tie(in.exits, in.target_begin, in.targets, in.target_names);
+  s.broadcast(masks);
 }
 
 void set_closest_vertex(const track_request& request, track_inputs& in) {
@@ -254,19 +246,14 @@ track_inputs read_track_inputs(const session& s, const track_request& given, con
     if (!in.surfaces.empty()) in.configuration["mesh-space"] = mesh_space_name(request.meshes);
   });
   s.note_stage("masks read");
-  s.broadcast(in.voxels);
-  s.broadcast(draw.seeds);
-  s.broadcast(in.seed_places);
+  auto found = std::tie(in.voxels, in.seed_places, in.labels, in.configuration, draw.seeds, draw.how, draw.plan);
+  s.broadcast(found);
   in.surfaces.broadcast(s);
   set_closest_vertex(request, in);
-  s.broadcast(in.labels);
-  s.broadcast(in.configuration);
   if (in.configuration.is_null()) in.configuration = nlohmann::json::object();
   name_regions(s, request.region_names, in);
   share_counted_masks(s, in);
   s.broadcast(in.provenance);
-  s.broadcast(draw.how);
-  s.broadcast(draw.plan);
   if (!seeds_of_list.path.empty()) request.seed_image = {seeds_of_list.path};  // options for seeds apply
   add_stored(track_options(), request, in.configuration);
   if (request.match == space_match::voxel_size) in.configuration["seed-space"] = "voxel size";

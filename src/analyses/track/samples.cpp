@@ -10,6 +10,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <tuple>
 
 #include "core/failure.hpp"
 #include "core/threads.hpp"
@@ -273,14 +274,12 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
     counts[0] = source->fibres, counts[1] = source->samples;
   });
   s.note_stage("samples opened");
-  s.broadcast(grid);
-  s.broadcast(voxels);
-  for (std::int32_t& n : counts) s.broadcast(n);
+  auto opened = std::tie(grid, voxels, counts[0], counts[1], is_masked);
+  s.broadcast(opened);
   // For a question the files' fingerprints are enough.
   const std::size_t voxels_read = is_asked() ? 1 : voxels.size();
   const std::size_t bytes =
       voxels_read * static_cast<std::size_t>(counts[0]) * static_cast<std::size_t>(counts[1]) * sizeof(packed_fibre);
-  s.broadcast(is_masked);
   posterior_samples all{grid,
                         std::move(voxels),
                         counts[0],

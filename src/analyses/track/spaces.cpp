@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "core/failure.hpp"
@@ -46,23 +47,6 @@ warp_pair make_warps(const track_request& request, const fsl_grid& seeds, const 
     made.to_samples.map.affine = made.to_seeds.map.affine.inverse();
   }
   return made;
-}
-
-/// A map without its displacements, which are in memory of the node: their address differs from rank to rank.
-struct warp_shape {
-  voxel_map affine, to_field;
-  std::array<std::int32_t, 3> size{};
-};
-
-/// Rank 0's space for every rank. Collective.
-void share_space(const session& s, track_space& space) {
-  s.broadcast(space.grid);
-  s.broadcast(space.is_separate);
-  for (voxel_warp* warp : {&space.to_samples, &space.to_seeds}) {
-    warp_shape shape{warp->affine, warp->to_field, warp->size};
-    s.broadcast(shape);
-    *warp = {shape.affine, shape.to_field, shape.size};
-  }
 }
 
 nlohmann::json fingerprint_files(const std::vector<std::string>& names) {
@@ -119,7 +103,10 @@ track_space read_track_space(const session& s, const track_request& request, con
     space.to_samples = made.to_samples.map;
     space.to_seeds = made.to_seeds.map;
   });
-  share_space(s, space);
+  // The displacements follow, once on each node.
+  auto found = std::tie(space.grid, space.is_separate, static_cast<warp_shape&>(space.to_samples),
+                        static_cast<warp_shape&>(space.to_seeds));
+  s.broadcast(found);
   if (!space.is_warp()) return space;
   s.agree([&] {
     if (s.node_rank() == 0 && !s.is_root()) made = make_warps(request, space.grid, samples);

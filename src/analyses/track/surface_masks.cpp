@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "core/failure.hpp"
 #include "core/main_memory.hpp"
@@ -89,21 +90,9 @@ void surface_masks::finish(const fsl_grid& grid) {
 }
 
 void surface_masks::broadcast(const session& s) {
-  nlohmann::json files = nlohmann::json::array();
-  for (const file& f : files_) files.push_back({f.path, f.structure, f.first_vertex, f.vertices});
-  s.broadcast(files);
-  files_.clear();
-  for (const auto& f : files) files_.push_back({f.at(0), f.at(1), f.at(2), f.at(3), ""});
-  if (files_.empty()) return;
-  s.broadcast(positions_);
-  s.broadcast(active_);
-  s.broadcast(triangles_);
-  s.broadcast(uses_);
-  s.broadcast(targets_);
-  s.broadcast(cells_.cubes);
-  s.broadcast(cells_.begin);
-  s.broadcast(cells_.triangles);
-  s.broadcast(corner_reach_);
+  auto all = std::tie(files_, positions_, active_, triangles_, uses_, targets_, cells_.cubes, cells_.begin,
+                      cells_.triangles, corner_reach_);
+  s.broadcast(all);
 }
 
 track::surface_input surface_masks::input() const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,11 @@ struct list_place {
   std::uint32_t vertex = no_vertex;    ///< among those of all surfaces
   std::array<float, 3> position_mm{};  ///< in the world
 
+  static constexpr auto members() {
+    using T = list_place;
+    return std::tuple(&T::file, &T::place, &T::vertex, &T::position_mm);
+  }
+
   static constexpr std::uint32_t no_vertex = 0xffffffff;
   bool is_vertex() const { return vertex != no_vertex; }
 };
@@ -37,7 +43,11 @@ class surface_masks {
   struct file {
     std::string path, structure;
     std::uint32_t first_vertex = 0, vertices = 0;
-    std::string label_file;  ///< of --surface-values, if its values are labels; on the root
+    std::string label_file;  ///< of --surface-values, if its values are labels
+
+    static constexpr auto members() {
+      return std::tuple(&file::path, &file::structure, &file::first_vertex, &file::vertices, &file::label_file);
+    }
   };
 
   /// Before surfaces are added: files of --surface-values, by the surface whose values they replace.

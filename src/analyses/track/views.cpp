@@ -19,6 +19,7 @@
 #include "src/show/chart.hpp"
 #include "src/show/common_figures.hpp"
 #include "src/show/matrix.hpp"
+#include "src/show/methods.hpp"
 #include "src/show/pictures.hpp"
 #include "src/show/surfaces.hpp"
 

@@ -21,7 +21,7 @@
 #include "src/batch/cohort/run_subject.hpp"
 #include "src/batch/cohort/subject_status.hpp"
 #include "src/export/bids.hpp"
-#include "src/io/input_file.hpp"
+#include "src/io/output_file.hpp"
 #include "src/io/text_file.hpp"
 #include "src/show/draft.hpp"
 #include "src/show/status_counts.hpp"
@@ -135,7 +135,7 @@ void write_table(const bids_request& request, const std::vector<bids_series>& al
 /// Writes group_dwi.tsv and group_dwi.json, and group_perf of dynamic series: for each series the state of each
 /// analysis and its main numbers. Reads the results in the work folder. For one process. Throws failure.
 void write_group(const bids_request& request, const std::vector<bids_series>& all) {
-  create_folder_for(request.out_dir + "/group");
+  create_folder(request.out_dir);
   for (const char* datatype : {"dwi", "perf"}) {
     std::vector<bids_series> own = all;
     std::erase_if(own, [&](const bids_series& series) { return series.datatype != datatype; });
@@ -150,14 +150,14 @@ void check_data_set(const bids_request& request, const std::vector<bids_series>&
   throw failure(exit_status::bad_data,
                 fmt::format("{}: no dataset_description.json, which a BIDS data set has; use its top folder, or "
                             "--skip-bids-validation",
-                            printable(request.bids_dir)));
+                            request.bids_dir));
 }
 
 void check_folders(const bids_request& request) {
   for (const std::string& folder : request.derivatives)
     if (std::error_code wrong_link; !fs::is_directory(folder, wrong_link))
       throw failure(exit_status::missing_input,
-                    fmt::format("--derivatives {}: no such folder; expected a data set", printable(folder)));
+                    fmt::format("--derivatives {}: no such folder; expected a data set", folder));
 }
 
 std::vector<bids_series> find_wanted_series(const bids_request& request) {
@@ -179,7 +179,7 @@ std::vector<bids_series> find_wanted_series(const bids_request& request) {
     throw failure(exit_status::missing_input,
                   fmt::format("--series {}: no series of {} has this name, which is that of its derivatives without "
                               "_model-..., such as sub-01_ses-1_run-1",
-                              request.series, printable(request.bids_dir)));
+                              request.series, request.bids_dir));
   if (!request.series.empty()) wanted.subjects = wanted.sessions = {};  // it is one of them
   if (has_diffusion) {
     check_found(wanted, all, has_dynamic ? "diffusion or dynamic" : "diffusion",
@@ -217,10 +217,7 @@ bids_request with_absolute_paths(bids_request request) {
 
 exit_status run_bids(session& s, const bids_request& given) {
   const bids_request request = with_absolute_paths(given);
-  nlohmann::json found;
-  s.on_root([&] { found = find_wanted_series(request); });
-  s.broadcast(found);
-  const auto all = found.get<std::vector<bids_series>>();
+  const std::vector<bids_series> all = s.from_root([&] { return find_wanted_series(request); });
   if (request.level == bids_level::participant) return run_participants(s, request, all);
   s.on_root([&] {
     write_group(request, all);

@@ -13,9 +13,9 @@
 #include "mpi/result/result_reader.hpp"
 #include "src/batch/bids/own_files.hpp"
 #include "src/batch/bids/request.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/text_file.hpp"
 #include "src/show/analysis_views.hpp"
+#include "src/show/methods.hpp"
 
 namespace voxherd {
 
@@ -39,7 +39,7 @@ std::vector<json> read_notes(const fs::path& folder) {
     for (const char* field : {"analysis", "series", "methods", "data", "references"})
       if (!notes.back().is_object() || !notes.back().contains(field))
         throw failure(exit_status::bad_data,
-                      fmt::format("{}: has no {}, as notes of voxherd bids have; remove it", printable(path), field));
+                      fmt::format("{}: has no {}, as notes of voxherd bids have; remove it", path, field));
   }
   return notes;
 }

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "core/failure.hpp"
-#include "src/io/input_file.hpp"
 
 namespace voxherd {
 
@@ -20,7 +19,7 @@ bool is_equal(const companion_file& a, const companion_file& b) {
 
 [[noreturn]] void refuse_equals(const companion_file& a, const companion_file& b, const std::string& what) {
   refuse_data(fmt::format("{} and {} are equally {}; remove one, or name one more closely by the entities of the image",
-                          printable(a.path), printable(b.path), what));
+                          a.path, b.path, what));
 }
 
 std::string describe(const std::string& extension, const bids_name& image) {

@@ -10,7 +10,6 @@
 #include "core/failure.hpp"
 #include "core/json_text.hpp"
 #include "src/export/bids.hpp"
-#include "src/io/input_file.hpp"
 
 namespace voxherd {
 
@@ -70,7 +69,7 @@ namespace fs = std::filesystem;
 std::string subject_label(const fs::path& folder) {
   const std::string label = folder.filename().string().substr(4);
   if (is_label(label)) return label;
-  spdlog::warn("{}: left out, because BIDS allows only letters and digits after sub-", printable(folder.string()));
+  spdlog::warn("{}: left out, because BIDS allows only letters and digits after sub-", folder.string());
   return "";
 }
 

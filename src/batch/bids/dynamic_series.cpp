@@ -14,7 +14,6 @@
 #include "src/batch/bids/companion_files.hpp"
 #include "src/batch/bids/dataset_files.hpp"
 #include "src/batch/bids/series_kind.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/text_file.hpp"
 #include "src/show/analysis_views.hpp"
 
@@ -27,9 +26,8 @@ namespace fs = std::filesystem;
 using word_list = std::vector<std::string>;
 
 nlohmann::json read_metadata(const std::string& path) {
-  nlohmann::json all = parse_json(read_text_file(path), printable(path));
-  if (!all.is_object())
-    refuse_data(fmt::format("{}: is not a JSON object, expected a sidecar of BIDS", printable(path)));
+  nlohmann::json all = parse_json(read_text_file(path), path);
+  if (!all.is_object()) refuse_data(fmt::format("{}: is not a JSON object, expected a sidecar of BIDS", path));
   return all;
 }
 
@@ -110,7 +108,7 @@ class series_inputs final : public dynamic_inputs {
   /// The file's name if it tells the file from others, else its path.
   std::string name_below(const std::string& path) const {
     const fs::path own = path;
-    return own.parent_path() == fs::path(file_.path).parent_path() ? own.filename().string() : printable(path);
+    return own.parent_path() == fs::path(file_.path).parent_path() ? own.filename().string() : path;
   }
 
   /// sub-X/ses-Y/* (0); also sub-X/* (1), which may be common to all sessions.
@@ -176,7 +174,7 @@ std::vector<bids_series> find_dynamic_series(const series_request& wanted, const
   std::error_code wrong_link;
   if (!fs::is_directory(wanted.bids_dir, wrong_link))
     throw failure(exit_status::missing_input,
-                  fmt::format("{}: no such folder; expected a BIDS data set", printable(wanted.bids_dir)));
+                  fmt::format("{}: no such folder; expected a BIDS data set", wanted.bids_dir));
   if (!wanted.filter.has("dynamic"))
     throw failure(
         exit_status::usage,

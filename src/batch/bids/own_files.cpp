@@ -34,7 +34,7 @@ std::string end_of_file(const std::string& path, bool is_last) {
 }
 
 bool is_own_sidecar(const std::string& path) {
-  const nlohmann::json content = parse_json(read_text_file(path), printable(path));
+  const nlohmann::json content = parse_json(read_text_file(path), path);
   if (!content.is_object() || !content.contains("GeneratedBy") || !content.at("GeneratedBy").is_array()) return false;
   const auto& programs = content.at("GeneratedBy");
   return std::any_of(programs.begin(), programs.end(), [](const nlohmann::json& program) {
@@ -76,10 +76,9 @@ std::string own_path(const std::string& path) {
   if (!is_own_or_new(other))
     throw failure(
         exit_status::usage,
-        fmt::format("neither {} nor {} was made by voxherd; remove one of them, or choose another output folder",
-                    printable(path), printable(other)));
-  spdlog::info("{} was made by another program and stays; ours is {}", printable(path),
-               printable(fs::path(other).filename().string()));
+        fmt::format("neither {} nor {} was made by voxherd; remove one of them, or choose another output folder", path,
+                    other));
+  spdlog::info("{} was made by another program and stays; ours is {}", path, fs::path(other).filename().string());
   return other;
 }
 

@@ -18,6 +18,7 @@
 #include "src/batch/cohort/run_subject.hpp"
 #include "src/batch/cohort/subject_status.hpp"
 #include "src/commands/bids_export.hpp"
+#include "src/io/output_file.hpp"
 #include "src/show/analysis_views.hpp"
 
 namespace voxherd {
@@ -66,14 +67,11 @@ bool has_failed_before(const bids_request& request, const bids_series& series) {
 
 /// Rank 0's order for all ranks.
 void move_failed_to_end(session& s, const bids_request& request, std::vector<bids_series>& all) {
-  nlohmann::json order;
   s.on_root([&] {
     std::stable_partition(all.begin(), all.end(),
                           [&](const bids_series& series) { return !has_failed_before(request, series); });
-    order = all;
   });
-  s.broadcast(order);
-  all = order.get<std::vector<bids_series>>();
+  s.broadcast(all);
 }
 
 /// Finds wrong options before anything is computed.
@@ -254,7 +252,7 @@ exit_status run_participants(session& s, const bids_request& request, std::vecto
   const stop_signals signals;
   const std::vector<std::string> more = common_words(request, s.node_size());
   check_options(request, all, more);
-  s.on_root([&] { create_folder_for((fs::path(request.out_dir) / "logs/CITATION.md").string()); });
+  s.on_root([&] { create_folder(request.out_dir + "/logs"); });
   if (s.size() == 1 && all.size() > 1) {
     const pool_settings settings = find_places(s, request, all, more);
     if (settings.places.size() > 1) return run_children(request, all, settings);

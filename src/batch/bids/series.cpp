@@ -16,7 +16,6 @@
 #include "src/batch/bids/parcellation.hpp"
 #include "src/batch/bids/series_kind.hpp"
 #include "src/export/bids.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/io/text_file.hpp"
 #include "src/scan/gradients.hpp"
@@ -31,7 +30,7 @@ namespace fs = std::filesystem;
 void drop_copies(std::vector<named_file>& series) {
   const auto end = std::unique(series.begin(), series.end(), [](const named_file& a, const named_file& b) {
     const bool same = a.name.entities == b.name.entities;
-    if (same) spdlog::warn("{} and {} are one series; the first is used", printable(a.path), printable(b.path));
+    if (same) spdlog::warn("{} and {} are one series; the first is used", a.path, b.path);
     return same;
   });
   series.erase(end, series.end());
@@ -167,21 +166,20 @@ void choose_frame(const fs::path& root, const fs::path& folder, const bids_name&
   if (const std::string table = find_inherited(root, folder, name, ".b"); !table.empty()) {
     const nifti_header image = read_nifti_header(s.dwi);
     s.frame = compare_with_table({s.bval, s.bvec}, table, image.grid, image.volumes);
-    reason = "so they agree with " + printable(table);
+    reason = "so they agree with " + table;
   } else if (name.value("desc") == "preproc" && is_of_qsiprep(root)) {
     s.frame = direction_frame::image;
     reason = "QSIPrep wrote them, and no .b file is beside them";
   }
   if (s.frame != direction_frame::fsl)
-    s.frame_reason = fmt::format("{} has directions along {}: {}", printable(s.bvec), frame_name(s.frame), reason);
+    s.frame_reason = fmt::format("{} has directions along {}: {}", s.bvec, frame_name(s.frame), reason);
 }
 
 void find_gradients(const series_request& wanted, const fs::path& folder, const bids_name& name, bids_series& s) {
   s.bval = find_inherited(wanted.bids_dir, folder, name, ".bval");
   s.bvec = find_inherited(wanted.bids_dir, folder, name, ".bvec");
   if (s.bval.empty() || s.bvec.empty())
-    s.problem =
-        fmt::format("no {} for {} in its folder or above", s.bval.empty() ? ".bval" : ".bvec", printable(s.dwi));
+    s.problem = fmt::format("no {} for {} in its folder or above", s.bval.empty() ? ".bval" : ".bvec", s.dwi);
 }
 
 /// None if the image is no series that could be fitted.
@@ -251,7 +249,7 @@ std::optional<bids_series> find_project_series(const fs::path& subject_folder, c
   s.bval = existing(folder / "bvals");
   s.bvec = existing(folder / "bvecs");
   if (s.bval.empty() || s.bvec.empty())
-    s.problem = fmt::format("no {} in {}", s.bval.empty() ? "bvals" : "bvecs", printable(folder.string()));
+    s.problem = fmt::format("no {} in {}", s.bval.empty() ? "bvals" : "bvecs", folder.string());
   s.mask = existing(folder / fmt::format("{}.nii.gz", layout.mask));
   s.grad_dev = existing(folder / "grad_dev.nii.gz");
   const std::string parcellation = layout.parcellation;
@@ -312,7 +310,7 @@ bool is_wanted_subject(const series_request& wanted, const std::string& label) {
 }
 
 void report_left_out(const std::string& path, const std::string& why) {
-  spdlog::info("{}: left out: it {}", printable(path), why);
+  spdlog::info("{}: left out: it {}", path, why);
 }
 
 namespace {
@@ -321,7 +319,7 @@ void check_label(const series_request& wanted, bool is_found, const std::string&
                  const std::string& what, const std::string& kind) {
   if (is_found) return;
   throw failure(exit_status::bad_data, fmt::format("--{} {}: no such {} with a {} series that was asked for in {}",
-                                                   option, word, what, kind, printable(wanted.bids_dir)));
+                                                   option, word, what, kind, wanted.bids_dir));
 }
 
 }  // namespace
@@ -337,8 +335,8 @@ void check_found(const series_request& wanted, const std::vector<bids_series>& a
   for (const std::string& word : wanted.sessions)
     check_label(wanted, has(&bids_series::session, without_prefix(word, "ses-")), "session-id", word, "session", kind);
   if (all.empty())
-    throw failure(exit_status::bad_data, fmt::format("{}: no {} series that was asked for; expected {}",
-                                                     printable(wanted.bids_dir), kind, expected));
+    throw failure(exit_status::bad_data,
+                  fmt::format("{}: no {} series that was asked for; expected {}", wanted.bids_dir, kind, expected));
 }
 
 void check_different(const std::vector<bids_series>& all) {
@@ -349,7 +347,7 @@ void check_different(const std::vector<bids_series>& all) {
       refuse_data(
           fmt::format("{} and {} are both the series {}; choose one in --bids-filter-file, by more entities, or "
                       "rename one",
-                      printable(other->second->dwi), printable(series.dwi), series_id(series)));
+                      other->second->dwi, series.dwi, series_id(series)));
   }
 }
 
@@ -357,7 +355,7 @@ std::vector<bids_series> find_series(const series_request& wanted) {
   std::error_code wrong_link;
   if (!fs::is_directory(wanted.bids_dir, wrong_link))
     throw failure(exit_status::missing_input,
-                  fmt::format("{}: no such folder; expected a BIDS data set", printable(wanted.bids_dir)));
+                  fmt::format("{}: no such folder; expected a BIDS data set", wanted.bids_dir));
   std::vector<bids_series> all;
   for (const fs::path& folder : list_folders(wanted.bids_dir, "")) {
     const std::string name = folder.filename().string();

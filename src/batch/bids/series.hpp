@@ -1,8 +1,8 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "src/batch/bids/dataset_files.hpp"
@@ -23,6 +23,13 @@ struct bids_series {
   std::vector<std::string> dynamic_words;        ///< options that name the files of a dynamic series
   std::string problem;                           ///< why it cannot be used; "" for none
   std::string parcellation_problem;              ///< why it has no parcellation; "" if it has one
+
+  static constexpr auto members() {
+    using T = bids_series;
+    return std::tuple(&T::datatype, &T::subject, &T::session, &T::folder, &T::name, &T::dwi, &T::bval, &T::bvec,
+                      &T::mask, &T::grad_dev, &T::parcellation, &T::region_names, &T::frame, &T::frame_reason,
+                      &T::dynamic_words, &T::problem, &T::parcellation_problem);
+  }
 };
 
 /// Which series are wanted.
@@ -60,10 +67,6 @@ void check_found(const series_request& wanted, const std::vector<bids_series>& a
 
 /// Throws failure (bad_data) that names both if two images are the same series.
 void check_different(const std::vector<bids_series>& all);
-
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(bids_series, datatype, subject, session, folder, name, dwi, bval, bvec, mask,
-                                   grad_dev, parcellation, region_names, frame, frame_reason, dynamic_words, problem,
-                                   parcellation_problem)
 
 /// The dynamic series (DCE-MRI or CT) that the filter names by `dynamic`, sorted by name, with the options of
 /// `analysis` that name their files. BIDS has no names for them and their regions, so that all are chosen by the

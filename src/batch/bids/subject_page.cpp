@@ -87,7 +87,7 @@ void update_subject_page(const bids_request& request, const std::string& subject
     try {
       parts.emplace_back(r.name, report::make_result_page(r.path.string()));
     } catch (const std::exception& e) {
-      spdlog::warn("{} is not in the page of sub-{}: {}", printable(r.path.string()), subject, e.what());
+      spdlog::warn("{} is not in the page of sub-{}: {}", r.path.string(), subject, e.what());
     }
   }
   const report::page page = report::join_pages("sub-" + subject, std::move(parts));

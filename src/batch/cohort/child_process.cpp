@@ -21,7 +21,7 @@
 #include "core/failure.hpp"
 #include "core/own_program.hpp"
 #include "core/threads.hpp"
-#include "src/batch/cohort/run_subject.hpp"
+#include "src/io/output_file.hpp"
 
 namespace voxherd {
 
@@ -151,7 +151,7 @@ void follow_parent() {
 std::string log_path(const std::string& out) { return out + ".log"; }
 
 child_log::child_log(const std::string& out) : path_(log_path(out)) {
-  create_folder_for(out);
+  create_folder(std::filesystem::path(out).parent_path().string());
   // A link was not made for the log: its target stays.
   file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (file_ < 0 && errno == ELOOP)

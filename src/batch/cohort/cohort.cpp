@@ -68,10 +68,7 @@ const option_table<cohort_request>& cohort_options() {
 }
 
 std::string read_text(const session& s, const std::string& path) {
-  std::string text;
-  s.on_root([&] { text = read_text_file(path, "a text file: a table of subjects"); });
-  s.broadcast(text);
-  return text;
+  return s.from_root([&] { return read_text_file(path, "a text file: a table of subjects"); });
 }
 
 /// A subject whose command line is wrong has failed before it started.

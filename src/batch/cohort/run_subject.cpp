@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "core/command_line.hpp"
+#include "core/current_failure.hpp"
 #include "core/failure.hpp"
 #include "core/json_text.hpp"
 #include "core/text.hpp"
@@ -20,7 +21,7 @@
 #include "src/analyses/common/run_options.hpp"
 #include "src/batch/cohort/child_process.hpp"
 #include "src/batch/cohort/cost.hpp"
-#include "src/io/input_file.hpp"
+#include "src/io/output_file.hpp"
 #include "src/io/text_file.hpp"
 
 namespace voxherd {
@@ -134,15 +135,6 @@ std::vector<kept_file> list_subject_files(const cohort_subject& subject, const s
   return files;
 }
 
-void create_folder_for(const std::string& out) {
-  const fs::path folder = fs::path(out).parent_path();
-  std::error_code code;
-  if (!folder.empty()) fs::create_directories(folder, code);
-  if (code)
-    throw failure(exit_status::disk,
-                  fmt::format("{}: cannot create the folder: {}", printable(folder.string()), code.message()));
-}
-
 namespace {
 
 /// Raises the level of the log while it exists.
@@ -171,7 +163,7 @@ exit_status run_subject(session& s, const cohort_subject& subject, const std::ve
   const std::string& out = subject.out;
   const task_note note = begin_note(s, subject, more);
   s.on_root([&] {
-    create_folder_for(out);
+    create_folder(fs::path(out).parent_path().string());
     write_note(out, note);
   });
   run_listener listener;

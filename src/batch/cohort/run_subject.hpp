@@ -51,9 +51,6 @@ std::unique_ptr<prepared_command> prepare_subject(const cohort_subject& subject,
 /// Every file that the subject's command reads or writes. If its options are wrong, only those of its result.
 std::vector<kept_file> list_subject_files(const cohort_subject& subject, const std::vector<std::string>& more);
 
-/// Creates the folder of a result if it is missing. Throws failure (disk).
-void create_folder_for(const std::string& out);
-
 /// Which messages of a subject's run are logged.
 enum class subject_log { everything, warnings, errors };
 

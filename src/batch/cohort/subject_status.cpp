@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/command_line.hpp"
+#include "core/current_failure.hpp"
 #include "core/failure.hpp"
 #include "mpi/result/named_output.hpp"
 #include "mpi/result/output_place.hpp"

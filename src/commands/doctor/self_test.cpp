@@ -10,6 +10,7 @@
 
 #include "core/clock.hpp"
 #include "core/command_line.hpp"
+#include "core/current_failure.hpp"
 #include "core/device.hpp"
 #include "core/text.hpp"
 #include "kernels/device/cpu_level.hpp"

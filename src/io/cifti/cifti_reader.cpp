@@ -33,7 +33,7 @@ std::vector<Number> split_numbers(std::string_view text, const std::string& wher
     const auto [last, code] = std::from_chars(text.data() + at, text.data() + end, value);
     if (code != std::errc{} || last != text.data() + end)
       refuse_data(fmt::format("{}: found \"{}\", expected a number", where,
-                              printable(std::string(text.substr(at, std::min<std::size_t>(end - at, 40))))));
+                              text.substr(at, std::min<std::size_t>(end - at, 40))));
     numbers.push_back(value);
     at = end;
   }
@@ -49,13 +49,12 @@ class cifti_builder : public xml_handler {
   void start(std::string_view element, const xml_attributes& attributes) override {
     text_.clear();
     if (!is_cifti_) {
-      if (element != "CIFTI")
-        refuse(fmt::format("its XML begins with <{}>, expected <CIFTI>", printable(std::string(element))));
+      if (element != "CIFTI") refuse(fmt::format("its XML begins with <{}>, expected <CIFTI>", element));
       if (const auto version = attributes.find("Version"); version != "2" && version != "2.0")
         refuse(
             fmt::format("is of CIFTI version \"{}\", expected 2; convert it with `wb_command -file-convert "
                         "-cifti-version-convert IN 2 OUT`",
-                        printable(std::string(attributes.find("Version")))));
+                        attributes.find("Version")));
       is_cifti_ = true;
     } else if (element == "MatrixIndicesMap") {
       start_axis(attributes);
@@ -134,8 +133,7 @@ class cifti_builder : public xml_handler {
   void start_volume(const xml_attributes& attributes) {
     const auto size = split_numbers<std::uint64_t>(attributes.find("VolumeDimensions"), where("Volume"));
     if (size.size() != 3 || std::any_of(size.begin(), size.end(), [](auto n) { return n < 1 || n > max_volume_size; }))
-      refuse(fmt::format("VolumeDimensions is \"{}\", expected three sizes",
-                         printable(std::string(attributes.find("VolumeDimensions")))));
+      refuse(fmt::format("VolumeDimensions is \"{}\", expected three sizes", attributes.find("VolumeDimensions")));
     if (!grey_.parts.empty()) refuse("has a <Volume> behind a <BrainModel>");
     image_grid grid;
     std::copy(size.begin(), size.end(), grid.size.begin());
@@ -170,7 +168,7 @@ class cifti_builder : public xml_handler {
     if (structure.starts_with(structure_prefix)) structure.remove_prefix(structure_prefix.size());
     part.structure = structure;
     if (!is_cifti_structure(part.structure))
-      refuse(fmt::format("BrainStructure is \"{}\", expected a structure of CIFTI-2", printable(part.structure)));
+      refuse(fmt::format("BrainStructure is \"{}\", expected a structure of CIFTI-2", part.structure));
     if (attributes.find("ModelType") == "CIFTI_MODEL_TYPE_SURFACE")
       part.surface_vertices = std::max<std::uint64_t>(1, integer<std::uint64_t>(attributes, "SurfaceNumberOfVertices"));
     count_ = integer<std::uint64_t>(attributes, "IndexCount");

@@ -8,7 +8,6 @@
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "src/io/cifti/cifti.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti_layout.hpp"
 #include "src/io/output_file.hpp"
 #include "src/io/xml_parser.hpp"
@@ -226,9 +225,8 @@ void cifti_writer::put_row(std::uint64_t row, std::span<const float> values) {
 
 void cifti_writer::finish() {
   if (state_->written != state_->expected)
-    throw failure(exit_status::internal_error,
-                  fmt::format("{}: {} values written, expected {}", printable(state_->path), state_->written.load(),
-                              state_->expected));
+    throw failure(exit_status::internal_error, fmt::format("{}: {} values written, expected {}", state_->path,
+                                                           state_->written.load(), state_->expected));
   state_->file.finish();
 }
 

@@ -200,7 +200,7 @@ void refuse_other_formats(const std::string& path) {
     if (!ends_with(path, f.end)) continue;
     throw failure(exit_status::bad_data,
                   fmt::format("{}: is an image in {}'s own format, expected NIfTI; convert it with `{} {} NAME.nii.gz`",
-                              printable(path), f.whose, f.tool, printable(path)));
+                              path, f.whose, f.tool, path));
   }
 }
 
@@ -211,7 +211,7 @@ void refuse_pairs(const std::string& path) {
         exit_status::bad_data,
         fmt::format("{}: is one half of a .hdr/.img pair, expected a single .nii or .nii.gz file; convert it, e.g. "
                     "with nibabel or mrconvert",
-                    printable(path)));
+                    path));
   }
 }
 
@@ -280,7 +280,7 @@ struct nifti_reader::state {
       throw failure(
           exit_status::internal_error,
           fmt::format("{}: requested voxels {} to {} of volume {}, but the image has {} voxels and {} volumes",
-                      printable(header.path), first_voxel, first_voxel + count, volume, voxels, header.volumes));
+                      header.path, first_voxel, first_voxel + count, volume, voxels, header.volumes));
     }
     return header.data_offset + (volume * voxels + first_voxel) * header.bytes_per_value;
   }
@@ -386,7 +386,7 @@ bytes_after_image nifti_reader::check_end() {
 }
 
 void log_bytes_after(const nifti_header& header, const bytes_after_image& bytes) {
-  const std::string name = printable(header.path);
+  const std::string& name = header.path;
   if (bytes.inflated > 0) spdlog::warn("{}: {} bytes follow the data; ignored", name, bytes.inflated);
   if (bytes.stored > 0)
     spdlog::warn("{}: {} bytes that are not gzip follow the compressed data; ignored", name, bytes.stored);

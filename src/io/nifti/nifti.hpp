@@ -8,16 +8,10 @@
 #include <vector>
 
 #include "core/analysis.hpp"
+#include "src/io/nifti/nifti_intent.hpp"
 #include "src/io/nifti/storage_order.hpp"
 
 namespace voxherd {
-
-/// What the values are: a code of the standard or of a program, and what it needs.
-struct nifti_intent {
-  int code = 0;
-  std::array<double, 3> parameters{};
-  std::string name;
-};
 
 /// A NIfTI-1 or -2 header that has passed every check (size, magic, dims, datatype, offset, scaling, affine, file
 /// length).
@@ -48,11 +42,6 @@ std::string find_image(const std::string& name);
 /// Reads and checks a header. Throws failure (missing_input, bad_data) that names the file, the field, the value found
 /// and the value expected. `dimensions`: the most that the image may have, 4 or 5.
 nifti_header read_nifti_header(const std::string& path, std::size_t dimensions = 4);
-
-/// Largest distance (mm) between the world positions that two matrices (4x4, row-major) give to a corner of a grid of
-/// `size` voxels.
-double largest_displacement_mm(const std::array<std::uint64_t, 3>& size, const std::array<double, 16>& one,
-                               const std::array<double, 16>& other);
 
 /// What follows the image in a compressed file.
 struct bytes_after_image {

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "core/failure.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti.hpp"
 #include "src/io/nifti/nifti_layout.hpp"
 #include "src/io/nifti/quaternion.hpp"
@@ -201,22 +200,6 @@ void check_lengths(const image_grid& grid, const std::string& name) {
 double finite_or_zero(double v) { return std::isfinite(v) ? v : 0; }
 
 }  // namespace
-
-double largest_displacement_mm(const std::array<std::uint64_t, 3>& size, const matrix& one, const matrix& other) {
-  double largest = 0;
-  for (unsigned corner = 0; corner < 8; ++corner) {
-    vec3 moved{};
-    for (std::size_t r = 0; r < 3; ++r) {
-      moved[r] = one[4 * r + 3] - other[4 * r + 3];
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        const double index = (corner >> axis & 1U) != 0 ? static_cast<double>(size[axis] - 1) : 0;
-        moved[r] += (one[4 * r + axis] - other[4 * r + axis]) * index;
-      }
-    }
-    largest = std::max(largest, length(moved));
-  }
-  return largest;
-}
 
 void place_grid(const nifti_fields& f, const std::string& name, image_grid& grid, std::vector<std::string>& warnings) {
   const std::optional<matrix> qform = f.qform_code > 0 ? qform_matrix(f) : std::nullopt;

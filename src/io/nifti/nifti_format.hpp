@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/analysis.hpp"
-#include "src/io/nifti/nifti.hpp"
+#include "src/io/nifti/nifti_intent.hpp"
 
 namespace voxherd {
 

@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "core/failure.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti_layout.hpp"
 #include "src/io/nifti/quaternion.hpp"
 #include "src/io/output_file.hpp"
@@ -132,7 +131,7 @@ void nifti_writer::finish() {
   const state& s = *state_;
   if (s.written != s.expected) {
     throw failure(exit_status::internal_error,
-                  fmt::format("{}: {} values written, expected {}", printable(s.path), s.written, s.expected));
+                  fmt::format("{}: {} values written, expected {}", s.path, s.written, s.expected));
   }
   state_->file.finish();
 }

@@ -16,15 +16,13 @@
 namespace voxherd {
 
 shared_file::shared_file(const session& s, const std::string& path, std::uint64_t bytes) : session_(s), path_(path) {
-  std::string name;
-  s.on_root([&] {
+  const std::string name = s.from_root([&] {
     own_ = std::make_unique<temporary_file>(path, O_RDWR);
     if (own_->error() != 0) refuse("cannot be created", own_->error());
     descriptor_ = own_->descriptor();
     if (bytes > 0 && ::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) refuse("cannot be resized", errno);
-    name = own_->name();
+    return own_->name();
   });
-  s.broadcast(name);
   s.agree([&] {
     if (descriptor_ < 0) descriptor_ = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
     if (descriptor_ < 0) refuse("cannot be opened on every rank; use a folder shared by all nodes", errno);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/io/nifti/nifti.hpp"
-
 namespace voxherd {
 
 namespace {
@@ -87,6 +85,23 @@ std::string axis_codes(const image_grid& grid) {
     if (sum > best) best = sum, text = here;
   });
   return text;
+}
+
+double largest_displacement_mm(const std::array<std::uint64_t, 3>& size, const std::array<double, 16>& one,
+                               const std::array<double, 16>& other) {
+  double largest = 0;
+  for (unsigned corner = 0; corner < 8; ++corner) {
+    std::array<double, 3> moved{};
+    for (std::size_t r = 0; r < 3; ++r) {
+      moved[r] = one[4 * r + 3] - other[4 * r + 3];
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        const double index = (corner >> axis & 1U) != 0 ? static_cast<double>(size[axis] - 1) : 0;
+        moved[r] += (one[4 * r + axis] - other[4 * r + axis]) * index;
+      }
+    }
+    largest = std::max(largest, std::sqrt(moved[0] * moved[0] + moved[1] * moved[1] + moved[2] * moved[2]));
+  }
+  return largest;
 }
 
 }  // namespace voxherd

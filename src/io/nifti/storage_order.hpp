@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "core/analysis.hpp"
 
@@ -15,6 +16,8 @@ namespace voxherd {
 struct storage_order {
   std::array<std::uint8_t, 3> stored_axis{0, 1, 2};  ///< of each axis
   std::array<bool, 3> is_reversed{};                 ///< whether this axis runs against the stored one
+
+  static constexpr auto members() { return std::tuple(&storage_order::stored_axis, &storage_order::is_reversed); }
 
   bool is_as_stored() const { return *this == storage_order{}; }
   /// Whether a right hand in one order is a left hand in the other.
@@ -56,5 +59,10 @@ std::optional<nearest_order> find_nearest_order(const image_grid& stored, const 
 
 /// "RAS": the directions in the world that are nearest to the axes of a grid, each of them once.
 std::string axis_codes(const image_grid& grid);
+
+/// Largest distance (mm) between the world positions that two matrices (4x4, row-major) give to a corner of a grid of
+/// `size` voxels.
+double largest_displacement_mm(const std::array<std::uint64_t, 3>& size, const std::array<double, 16>& one,
+                               const std::array<double, 16>& other);
 
 }  // namespace voxherd

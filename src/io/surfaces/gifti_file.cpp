@@ -38,8 +38,7 @@ class gifti_builder : public xml_handler {
 
   void start(std::string_view element, const xml_attributes& attributes) override {
     if (!is_gifti_ && element != "GIFTI")
-      refuse(fmt::format("{}: begins with <{}>, expected the <GIFTI> of a GIFTI file", file_.name,
-                         printable(std::string(element))));
+      refuse(fmt::format("{}: begins with <{}>, expected the <GIFTI> of a GIFTI file", file_.name, element));
     text_ = nullptr;
     if (element == "GIFTI") {
       is_gifti_ = true;
@@ -136,15 +135,14 @@ class gifti_builder : public xml_handler {
     refuse(
         fmt::format("{}: has {} data arrays, but its NumberOfDataArrays is "
                     "\"{}\"; write it again",
-                    file_.name, file_.arrays.size(), printable(announced_)));
+                    file_.name, file_.arrays.size(), announced_));
   }
 
   void start_label(const xml_attributes& attributes) {
     const std::string_view key = attributes.find("Key").empty() ? attributes.find("Index") : attributes.find("Key");
     surface_label label;
     if (!parse_integer(key, label.key))
-      refuse(fmt::format("{}: the Key of a label is \"{}\", expected an integer", file_.name,
-                         printable(std::string(key))));
+      refuse(fmt::format("{}: the Key of a label is \"{}\", expected an integer", file_.name, key));
     file_.labels.push_back(label);
     collect(label_, max_note_bytes);
   }
@@ -164,7 +162,7 @@ class gifti_builder : public xml_handler {
   }
 
   [[noreturn]] void refuse_attribute(const char* name, std::string_view found, const std::string& expected) const {
-    refuse(fmt::format("{}: {} is \"{}\", expected {}", where(), name, printable(std::string(found)), expected));
+    refuse(fmt::format("{}: {} is \"{}\", expected {}", where(), name, found, expected));
   }
 
   element_type read_type(std::string_view type) const {
@@ -247,7 +245,7 @@ void read_pieces(const input_file& file, const Sink& sink) {
 }  // namespace
 
 std::string gifti_file::describe(std::size_t array) const {
-  return fmt::format("{}: data array {} (NIFTI_INTENT_{})", name, array + 1, printable(arrays[array].intent));
+  return fmt::format("{}: data array {} (NIFTI_INTENT_{})", name, array + 1, arrays[array].intent);
 }
 
 gifti_file read_gifti(const std::string& path) {

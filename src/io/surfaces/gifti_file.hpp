@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/outputs.hpp"
-#include "src/io/surfaces/surfaces.hpp"
+#include "src/io/surfaces/surface_label.hpp"
 
 namespace voxherd {
 

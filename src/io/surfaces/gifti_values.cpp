@@ -10,7 +10,6 @@
 #include <limits>
 
 #include "core/failure.hpp"
-#include "src/io/input_file.hpp"
 #include "src/io/surfaces/gifti_file.hpp"
 
 namespace voxherd {
@@ -52,7 +51,7 @@ std::vector<std::byte> decode_base64(std::string_view text, const std::string& w
     const int digit = digits[static_cast<unsigned char>(c)];
     if (digit < 0)
       throw failure(exit_status::bad_data,
-                    fmt::format("{}: <Data> has the character \"{}\", expected base64", where, printable({c})));
+                    fmt::format("{}: <Data> has the character \"{}\", expected base64", where, std::string(1, c)));
     bits = bits << 6 | static_cast<std::uint32_t>(digit);
     held += 6;
     if (held < 8) continue;
@@ -112,7 +111,7 @@ T convert_number(double value, std::string_view token, const std::string& where)
     if (value != std::floor(value) || value < static_cast<double>(std::numeric_limits<T>::lowest()) ||
         value > static_cast<double>(std::numeric_limits<T>::max()))
       throw failure(exit_status::bad_data, fmt::format("{}: <Data> has \"{}\", expected an integer of its DataType",
-                                                       where, printable(std::string(token.substr(0, 40)))));
+                                                       where, token.substr(0, 40)));
   }
   return static_cast<T>(value);
 }
@@ -134,9 +133,8 @@ void parse_decimals(gifti_array& array, std::string_view text, const std::string
     const std::size_t plus = token.size() > 1 && token[0] == '+' ? 1 : 0;
     const auto [last, code] = std::from_chars(token.data() + plus, token.data() + token.size(), value);
     if (code != std::errc{} || last != token.data() + token.size())
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: number {} is \"{}\", expected a number", where, numbers.size() + 1,
-                                printable(std::string(token.substr(0, 40)))));
+      throw failure(exit_status::bad_data, fmt::format("{}: number {} is \"{}\", expected a number", where,
+                                                       numbers.size() + 1, token.substr(0, 40)));
     numbers.push_back(convert_number<T>(value, token, where));
   }
   if (numbers.size() != count) refuse_values(where, fmt::format("{} numbers", numbers.size()), array, "numbers");

@@ -5,6 +5,7 @@
 #include "core/escape.hpp"
 #include "src/io/output_file.hpp"
 #include "src/io/surfaces/gifti_file.hpp"
+#include "src/io/surfaces/surfaces.hpp"
 #include "src/io/xml_parser.hpp"
 
 namespace voxherd {

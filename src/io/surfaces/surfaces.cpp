@@ -200,8 +200,7 @@ class word_reader {
     Number value{};
     const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (code != std::errc{} || end != digits.data() + digits.size())
-      refuse(token.empty() ? "the end of the file" : fmt::format("\"{}\"", printable(std::string(token.substr(0, 40)))),
-             expected);
+      refuse(token.empty() ? "the end of the file" : fmt::format("\"{}\"", token.substr(0, 40)), expected);
     return value;
   }
 
@@ -314,9 +313,7 @@ class vtk_parser {
   }
 
  private:
-  static std::string quote(std::string_view text) {
-    return fmt::format("\"{}\"", printable(std::string(text.substr(0, 40))));
-  }
+  static std::string quote(std::string_view text) { return fmt::format("\"{}\"", text.substr(0, 40)); }
 
   void parse_part(std::string_view word) {
     if (word == "DATASET") {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "src/io/surfaces/surface_label.hpp"
+
 namespace voxherd {
 
 /// A mesh of triangles. A transform or an origin stored in a GIFTI file is not applied, as in FSL: see other_origin.
@@ -36,11 +38,6 @@ struct vertex_values {
   std::string name;
   std::vector<double> values;       ///< finite; 0 for NaN, which metrics have where there is no cortex
   bool has_rounded_values = false;  ///< as in `surface`
-};
-
-struct surface_label {
-  std::int32_t key = 0;
-  std::string name;
 };
 
 /// The arrays of a GIFTI file of values: .func.gii, .shape.gii, .label.gii.

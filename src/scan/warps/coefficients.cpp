@@ -6,7 +6,6 @@
 #include <numbers>
 
 #include "core/failure.hpp"
-#include "src/io/input_file.hpp"
 #include "src/scan/warps/transform.hpp"
 
 namespace voxherd {
@@ -97,7 +96,7 @@ struct coefficient_header {
 };
 
 coefficient_header read_fields(const nifti_header& header) {
-  const std::string name = printable(header.path);
+  const std::string& name = header.path;
   const bool has_knots = header.intent.code != cosine_code;
   coefficient_header found;
   for (std::size_t d = 0; d < 3; ++d) {

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "core/failure.hpp"
-#include "src/io/input_file.hpp"
 #include "src/scan/fsl_grid.hpp"
 #include "src/scan/warps/transform.hpp"
 
@@ -60,7 +59,7 @@ void make_relative(mm_field& field, const image_grid& grid) {
 }  // namespace
 
 transform read_fsl_field(const nifti_header& header) {
-  const std::string name = printable(header.path);
+  const std::string& name = header.path;
   const int code = header.intent.code;
   if (header.volumes != 3)
     refuse_data(fmt::format("{}: has {} volumes, expected the 3 of a warp", name, header.volumes));
@@ -83,7 +82,7 @@ transform read_fsl_field(const nifti_header& header) {
 }
 
 transform read_itk_field(const nifti_header& header) {
-  const std::string name = printable(header.path);
+  const std::string& name = header.path;
   if (header.volumes != 3 || header.series != 3)
     refuse_data(fmt::format("{}: has {} x {} values per voxel, expected the 1 x 3 of a displacement field of ITK", name,
                             header.volumes / header.series, header.series));

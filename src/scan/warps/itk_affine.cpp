@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "core/failure.hpp"
-#include "src/io/input_file.hpp"
 #include "src/scan/warps/transform.hpp"
 
 namespace voxherd {
@@ -94,7 +93,7 @@ transform make_itk_affine(const itk_numbers& found, const std::string& name) {
   if (!is_affine && !is_shift)
     refuse_data(
         fmt::format("{}: is a {}, expected an AffineTransform, MatrixOffsetTransformBase or TranslationTransform", name,
-                    found.kind.empty() ? "file without a transform" : printable(found.kind)));
+                    found.kind.empty() ? "file without a transform" : found.kind));
   if (found.parameters.size() != (is_affine ? 12 : 3) || found.fixed.size() != (is_affine ? 3 : found.fixed.size()))
     refuse_data(fmt::format("{}: has {} parameters and {} fixed ones, expected {}", name, found.parameters.size(),
                             found.fixed.size(), is_affine ? "12 and 3" : "3"));

@@ -56,9 +56,9 @@ transform read_part(const hdf5_input& file, std::size_t number, const std::strin
       file.doubles(find_parameters(file, number, "TransformFixedParameters", "TranformFixedParameters"));
   if (is_field(kind)) return make_field(fixed, file.floats(values), name);
   if (kind.find("SplineTransform") != kind.npos || kind.find("VelocityField") != kind.npos)
-    throw failure(exit_status::usage,
-                  fmt::format("{}: has a {}; antsApplyTransforms -o [NAME.nii.gz,1] writes a displacement field", name,
-                              printable(kind)));
+    throw failure(
+        exit_status::usage,
+        fmt::format("{}: has a {}; antsApplyTransforms -o [NAME.nii.gz,1] writes a displacement field", name, kind));
   return make_itk_affine({kind, file.doubles(values), fixed}, name);
 }
 

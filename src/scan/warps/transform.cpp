@@ -46,16 +46,16 @@ transform read_flirt_matrix(const std::string& path) {
 transform read_field(const std::string& path) {
   const nifti_header header = read_nifti_header(path, 5);
   transform t = header.series > 1 ? read_itk_field(header) : read_fsl_field(header);
-  check_displacements(t.field, printable(path));
+  check_displacements(t.field, path);
   return t;
 }
 
 /// Throws failure (usage) for files that other programs convert.
 void refuse_freesurfer(const std::string& path) {
   if (path.ends_with(".lta") || path.ends_with(".m3z"))
-    throw failure(exit_status::usage,
-                  fmt::format("{}: is a transform of FreeSurfer; lta_convert and mri_warp_convert write FSL's or ITK's",
-                              printable(path)));
+    throw failure(
+        exit_status::usage,
+        fmt::format("{}: is a transform of FreeSurfer; lta_convert and mri_warp_convert write FSL's or ITK's", path));
 }
 
 /// As a map from the new image to the old one.
@@ -97,7 +97,7 @@ transform join_all(std::vector<transform> parts, const std::string& names) {
 
 transform read_file(const std::string& path) {
   if (is_nifti_name(path)) return read_field(path);
-  if (is_itk_composite(path)) return join_all(read_itk_composite(path), printable(path));
+  if (is_itk_composite(path)) return join_all(read_itk_composite(path), path);
   refuse_freesurfer(path);
   const input_file file(path);
   std::string begin(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), std::uint64_t{1} << 16)), '\0');
@@ -126,12 +126,10 @@ transform read_transform(const std::string& name) {
   if (!is_bracketed(name)) return t;
   const bool inverts = name.ends_with(",1]");
   if (!inverts && !name.ends_with(",0]"))
-    throw failure(exit_status::usage,
-                  fmt::format("{}: expected [FILE,1], the inverse of an affine transform", printable(name)));
+    throw failure(exit_status::usage, fmt::format("{}: expected [FILE,1], the inverse of an affine transform", name));
   if (inverts && t.has_field())
     throw failure(exit_status::usage,
-                  fmt::format("{}: a displacement field is not inverted here; give that of the other direction",
-                              printable(name)));
+                  fmt::format("{}: a displacement field is not inverted here; give that of the other direction", name));
   if (inverts) t.is_inverse = !t.is_inverse;
   return t;
 }
@@ -140,7 +138,7 @@ transform read_transforms(const std::vector<std::string>& names) {
   transform all = read_transform(names.front());
   for (std::size_t i = 1; i < names.size(); ++i)
     all = join(forward(std::move(all)), forward(read_transform(names[i])),
-               fmt::format("{} and {}", printable(names[i - 1]), printable(names[i])));
+               fmt::format("{} and {}", names[i - 1], names[i]));
   return all;
 }
 

@@ -41,7 +41,7 @@ std::vector<track::displacement> make_values(const mm_field& field, const matrix
 
 }  // namespace
 
-std::size_t voxel_warp::points() const {
+std::size_t warp_shape::points() const {
   return static_cast<std::size_t>(size[0]) * static_cast<std::size_t>(size[1]) * static_cast<std::size_t>(size[2]);
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "kernels/track/warp.hpp"
@@ -15,16 +16,24 @@ struct voxel_box {
 };
 
 /// A map between the voxels of two images, which may be a warp: affine(p) + the displacement at to_field(p), in voxels.
-struct voxel_warp {
+/// Without the displacements.
+struct warp_shape {
   /// Layers around the file's grid. FSL keeps the border's displacement for one voxel; in the next one it falls to 0.
   static constexpr std::int32_t margin = 2;
 
   voxel_map affine;
-  voxel_map to_field;                           ///< to points of the displacements, margin included
-  std::array<std::int32_t, 3> size{};           ///< of their grid, with the margin; 0: affine
-  const track::displacement* values = nullptr;  ///< x fastest
+  voxel_map to_field;                  ///< to points of the displacements, margin included
+  std::array<std::int32_t, 3> size{};  ///< of their grid, with the margin; 0: affine
 
   std::size_t points() const;
+
+  static constexpr auto members() { return std::tuple(&warp_shape::affine, &warp_shape::to_field, &warp_shape::size); }
+};
+
+/// The same with the displacements, which are elsewhere.
+struct voxel_warp : warp_shape {
+  const track::displacement* values = nullptr;  ///< x fastest
+
   vector3 operator()(const vector3& voxel) const;
   /// A box that holds the images of all points within `half` of a point along each axis.
   voxel_box bounds(const vector3& voxel, const vector3& half) const;
@@ -47,6 +56,11 @@ new_warp make_voxel_warp(const transform& t, const fsl_grid& new_image, const fs
 struct inverse_error {
   double median_mm = 0, p95_mm = 0;
   std::uint64_t points = 0;
+
+  static constexpr auto members() {
+    using T = inverse_error;
+    return std::tuple(&T::median_mm, &T::p95_mm, &T::points);
+  }
 };
 
 /// At evenly chosen voxels of `grid` whose point there(voxel) is in a voxel with `used` != 0 of `other`: the distance

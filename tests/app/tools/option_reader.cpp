@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/command_line.hpp"
+#include "core/current_failure.hpp"
 #include "core/text.hpp"
 
 namespace {

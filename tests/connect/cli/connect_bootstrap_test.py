@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 from connect_jobs import ConnectJobs, Maps
-from toy_jobs import VOXHERD, digest, remaining_output, rank_processes, voxherd, wait_for_batches
+from toy_jobs import VOXHERD, digest, remaining_output, rank_processes, stores_from_the_start, voxherd, wait_for_batches
 
 USAGE = 2
 COLUMNS = ("cost_low", "cost_high", "cost_mean", "cost_sd", "cost_replicates")
@@ -84,7 +84,8 @@ class Jobs(BootstrapJobs):
         options = (*self.all(), "--bootstrap", "150")
         expected = digest(self.make("reference.h5", *options))
         out = self.path("killed.h5")
-        job = self.begin(2, out, "--resume", *options)
+        with stores_from_the_start():
+            job = self.begin(2, out, "--resume", *options)
         wait_for_batches(out + ".bootstrap", 5)
         os.kill(rank_processes(job, "voxherd")[1], signal.SIGKILL)
         remaining_output(job, "voxherd")

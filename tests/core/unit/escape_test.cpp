@@ -5,6 +5,7 @@
 #include "core/failure.hpp"
 #include "core/plain_text.hpp"
 #include "core/text.hpp"
+#include "core/utf8.hpp"
 
 namespace voxherd {
 namespace {

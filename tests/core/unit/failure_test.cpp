@@ -1,4 +1,5 @@
 #include "core/failure.hpp"
+#include "core/current_failure.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "core/current_failure.hpp"
 #include "core/failure.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/commands/doctor/self_test.hpp"

@@ -1,4 +1,5 @@
 #include "src/io/noted_inputs.hpp"
+#include "src/io/file_state.hpp"
 
 #include <gtest/gtest.h>
 

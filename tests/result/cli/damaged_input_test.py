@@ -1,11 +1,14 @@
 """A result with one changed value is refused by every command that uses it as an input."""
+import json
 import os
 import shutil
+import subprocess
 import tempfile
 import unittest
 
-from program import files_below, run
-from result_files import changed_tables, h5py
+import numpy as np
+from program import VOXHERD, files_below, run
+from result_files import changed_tables, changed_values, h5py
 
 SCAN = "--dwi p/data.nii --bvals p/bvals --bvecs p/bvecs --mask p/nodif_brain_mask.nii.gz".split()
 BRIEF = "--backend cpu --threads 1 --quiet".split()
@@ -61,6 +64,31 @@ class DamagedInputs(unittest.TestCase):
             self.check_refused("report", "damaged.h5", "--out", "page.html")
             for kind in kinds:
                 self.check_refused("export", "damaged.h5", "--to", *kind.split())
+
+    def test_missing_outputs_are_found_before_an_export_writes(self):
+        labels = {"fsl": (), "bids": ("--subject", "1")}
+        refused = dict.fromkeys(labels, 0)
+        with h5py.File("fibres.h5", "r") as file:
+            outputs = [o["name"] for o in json.loads(file.attrs["contents"])["outputs"]]
+        for output in outputs:
+            shutil.copy("fibres.h5", "lacking.h5")
+            with changed_values("lacking.h5") as file:
+                contents = json.loads(file.attrs["contents"])
+                next(o for o in contents["outputs"] if o["name"] == output)["name"] = "other"
+                group = "maps" if f"maps/{output}" in file else "samples"
+                file.move(f"{group}/{output}", f"{group}/other")
+                file.attrs["contents"] = np.bytes_(json.dumps(contents))
+            for kind, more in labels.items():
+                before = files_below(".")
+                done = subprocess.run([VOXHERD, "export", "lacking.h5", "--to", kind, *more, "--out", "o"], capture_output=True, text=True, check=False)
+                if done.returncode != 0:
+                    refused[kind] += 1
+                    self.assertEqual(done.returncode, 65, done.stderr)
+                    self.assertIn("lacking.h5", done.stderr)
+                    self.assertEqual(files_below("."), before, done.stderr)
+                shutil.rmtree("o", ignore_errors=True)
+        self.assertGreater(refused["fsl"], 10)
+        self.assertGreater(refused["bids"], 8)
 
     def test_scores_and_comparisons(self):
         self.damage("tensor.h5", "maps/V1")

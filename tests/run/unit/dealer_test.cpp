@@ -64,7 +64,7 @@ simulated_rank cores_at(double items_per_second) {
 
 TEST(Dealer, BatchesThatARankHoldsGoToItAlone) {
   const std::vector<batch> plan = make_plan(60, batch_sizes(10));
-  dealer deals({1, 1, 1}, plan, batch_numbers(plan), {1, held_items::none, 1, 0, held_items::none, 1});
+  dealer deals({1, 1, 1}, plan, batch_numbers(plan), {1, no_rank, 1, 0, no_rank, 1});
   std::vector<std::vector<std::uint64_t>> got(3);
   std::vector<int> asking = {0, 1, 2};
   for (double now = 0; !asking.empty(); now += 1) {
@@ -98,7 +98,7 @@ TEST(Dealer, StopsWithBatchesThatARankHolds) {
 
 TEST(Dealer, ABatchIsHeldByTheRankWithMostOfItsItems) {
   const std::vector<batch> plan = {{0, 0, 3}, {1, 3, 3}, {2, 6, 2}};
-  const int none = held_items::none;
+  const int none = no_rank;
   EXPECT_EQ(holders_of_batches(plan, {2, 2, none, 0, 1, 1, none, none}), (std::vector<int>{2, 1, none}));
   EXPECT_TRUE(holders_of_batches(plan, {}).empty());
 }

@@ -1,4 +1,4 @@
-#include "kernels/tensor/quartic_fit.hpp"
+#include "kernels/tensor/quartic_estimator.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,6 @@
 #include <numbers>
 #include <stdexcept>
 #include <string>
-
-#include "kernels/tensor/quartic_estimator.hpp"
 
 namespace voxherd {
 

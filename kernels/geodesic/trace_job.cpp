@@ -1,10 +1,8 @@
-#include "kernels/geodesic/tracker.hpp"
+#include "kernels/geodesic/trace_job.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-
-#include "kernels/geodesic/trace_job.hpp"
 
 namespace voxherd::geodesic {
 

@@ -1,9 +1,7 @@
-#include "kernels/tensor/tensor.hpp"
+#include "kernels/tensor/tensor_fitter.hpp"
 
 #include <algorithm>
 #include <cmath>
-
-#include "kernels/tensor/tensor_fitter.hpp"
 
 namespace voxherd {
 
