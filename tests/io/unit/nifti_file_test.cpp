@@ -18,9 +18,10 @@ TEST_F(NiftiFile, CompressionIsDetectedFromTheContentNotTheName) {
   EXPECT_EQ(read_volume(read_nifti_header(put(good().content(), "plain.nii.gz")))[5], 5);
 }
 
-TEST_F(NiftiFile, OddNamesAreReadAndPrintedOnOneLine) {
+TEST_F(NiftiFile, OddNamesAreReadAndNamedInMessages) {
   EXPECT_EQ(read_volume(read_nifti_header(put(good().content(), "a b\xc3\xa9\n.nii")))[1], 1);
-  refusal(folder_ / "not\nthere.nii", exit_status::missing_input);
+  EXPECT_NE(refusal(folder_ / "not\nthere.nii", exit_status::missing_input).find("not\\x0athere.nii: "),
+            std::string::npos);
   refusal(folder_ / std::string(4096, 'x'), exit_status::missing_input);
 }
 
