@@ -37,8 +37,7 @@ probe_times time_probe(analysis& a, const device_hooks& device, const result_lay
   slot.items = probe;
   if (item_input* input = a.input()) input->load(probe, slot.input_rows());
   if (device.enter_thread) device.enter_thread();
-  const std::unique_ptr<batch_runner> runner =
-      parts > 0 ? a.make_probe(parts) : a.make_runner();
+  const std::unique_ptr<batch_runner> runner = parts > 0 ? a.make_probe(parts) : a.make_runner();
   probe_times times;
   double all = 0;
   for (int turn = 0; turn < 2 || (all < 0.3 && turn < max_tries); ++turn) {

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "mpi/result/result_layout.hpp"
 #include "mpi/comm/session.hpp"
+#include "mpi/result/result_layout.hpp"
 #include "mpi/run/run_types.hpp"
 
 namespace voxherd {

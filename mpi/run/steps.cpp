@@ -11,8 +11,8 @@
 #include "mpi/result/output_place.hpp"
 #include "mpi/run/estimate.hpp"
 #include "mpi/run/run_files.hpp"
-#include "mpi/run/study_question.hpp"
 #include "mpi/run/study.hpp"
+#include "mpi/run/study_question.hpp"
 
 namespace voxherd {
 

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "core/analysis.hpp"
+#include "mpi/comm/session.hpp"
 #include "mpi/result/result_writer.hpp"
 #include "mpi/run/batch_queue.hpp"
 #include "mpi/run/lane_pool.hpp"
 #include "mpi/run/progress.hpp"
-#include "mpi/comm/session.hpp"
 #include "mpi/run/run_types.hpp"
 #include "mpi/run/signals.hpp"
 #include "mpi/run/summary.hpp"
