@@ -21,6 +21,7 @@
 
 #include "core/clock.hpp"
 #include "core/current_failure.hpp"
+#include "core/error_output.hpp"
 #include "core/removed_at_end.hpp"
 #include "core/text.hpp"
 #include "core/unexpected_exit.hpp"
@@ -164,7 +165,7 @@ void session::agree_or_end(const std::function<void()>& work, const std::functio
   if (own && size_ == 1) throw failure(*own);
   const auto print = [&] {
     if (before_end) before_end();
-    print_error_output("voxherd: error: {} (on rank {} of {}, host {})\n", own->what(), rank_, size_, host_);
+    print_error(fmt::format("{} (on rank {} of {}, host {})", own->what(), rank_, size_, host_));
   };
   const common_ending all =
       agree_on_ending(own ? own->status : exit_status::complete, own.has_value(), wait_seconds, print);

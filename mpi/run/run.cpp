@@ -13,6 +13,7 @@
 
 #include "core/checksum.hpp"
 #include "core/current_failure.hpp"
+#include "core/error_output.hpp"
 #include "core/text.hpp"
 #include "mpi/run/batch_queue.hpp"
 #include "mpi/run/estimate.hpp"
@@ -74,7 +75,7 @@ void run_or_end_all(const session& s, work_loop& loop, batch_queue& queue, const
       }
     }
     if (listener != nullptr && listener->abort) listener->abort(f);
-    print_error_output("voxherd: error: {}\n", f.what());
+    print_error(f.what());
     std::fflush(nullptr);
     s.end_all_ranks(f.status);
   }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/clock.hpp"
+#include "core/error_output.hpp"
 #include "core/text.hpp"
 #include "core/threads.hpp"
 #include "core/unexpected_exit.hpp"
@@ -71,7 +72,7 @@ void stall_watch::wait_for_stall(const std::stop_token& stop) {
 }
 
 void stall_watch::end_run() const {
-  print_error_output("voxherd: error: {}\n", describe());
+  print_error(describe());
   // The main thread may hold locks of MPI or HDF5: nothing is finalized, as after `kill -9`.
   end_process(exit_status::interrupted);
 }

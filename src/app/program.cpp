@@ -22,6 +22,7 @@
 
 #include "core/command_line.hpp"
 #include "core/current_failure.hpp"
+#include "core/error_output.hpp"
 #include "core/help.hpp"
 #include "core/own_program.hpp"
 #include "core/program_build.hpp"
@@ -217,15 +218,8 @@ ending attempt(session& s, const program_parts& program, const std::vector<std::
   }
 }
 
-/// A message may quote a word of any length.
-std::string without_middle(const std::string& text) {
-  constexpr std::size_t longest = 2000;
-  if (text.size() <= longest) return text;
-  return text.substr(0, longest / 2) + "..." + text.substr(text.size() - longest / 2);
-}
-
 void print(const ending& e) {
-  if (!e.message.empty()) print_error_output("voxherd: error: {}\n", without_middle(one_line(e.message)));
+  if (!e.message.empty()) print_error(e.message);
   std::fflush(nullptr);
 }
 

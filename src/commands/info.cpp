@@ -164,7 +164,7 @@ void print_folder(const std::string& folder) {
       const result_reader r(file.string());
       text = fmt::format("{:<16} {}", r.analysis_name(), describe_progress(r));
     } catch (const failure& f) {
-      text = fmt::format("not readable: {}", f.what());
+      text = fmt::format("not readable: {}", one_line(f.what()));
     }
     fmt::print("{:<{}}  {}\n", one_line(file.filename().string()), width, text);
   }

@@ -268,7 +268,7 @@ http_answer api::answer(const http_request& request, const std::function<bool()>
   } catch (...) {
     const failure f = current_failure();
     spdlog::info("{}: {}", request.target, f.what());
-    return {http_status(f.status), "text/plain", fmt::format("{}\n", f.what())};
+    return {http_status(f.status), "text/plain", one_line(f.what()) + "\n"};
   }
 }
 

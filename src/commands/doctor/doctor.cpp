@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/command.hpp"
+#include "core/text.hpp"
 #include "mpi/comm/session.hpp"
 #include "src/commands/doctor/checks.hpp"
 #include "src/commands/doctor/self_test.hpp"
@@ -13,7 +14,7 @@ namespace voxherd {
 std::string finding_line(const finding& f, const std::string& host) {
   constexpr const char* words[] = {"fine", "advice", "PROBLEM"};
   return fmt::format("{:<8} {:<9} {}{}{}\n", words[static_cast<int>(f.how)], f.subject, host, host.empty() ? "" : ": ",
-                     f.text);
+                     one_line(f.text));
 }
 
 namespace {
