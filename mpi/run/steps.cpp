@@ -66,19 +66,39 @@ void print_estimate(const run_estimate& found, const run_settings& settings, con
 
 }  // namespace
 
-void step_list::work(const std::string& name, std::function<void(json_values&)> what) {
+const step_list::added_step& step_list::added_step::describe(const std::string& item, predictor predict) const {
+  step& s = list_.steps_[number_];
+  s.item = item;
+  s.predict = std::move(predict);
+  return *this;
+}
+
+const step_list::added_step& step_list::added_step::collect(batch_receiver receive, double kept_bytes) const {
+  step& s = list_.steps_[number_];
+  s.receive = std::move(receive);
+  s.kept_bytes = kept_bytes;
+  return *this;
+}
+
+step_list::added_step step_list::add(step s) {
+  steps_.push_back(std::move(s));
+  return {*this, steps_.size() - 1};
+}
+
+step_list::added_step step_list::work(const std::string& name, std::function<void(json_values&)> what) {
   step s;
   s.name = name;
   s.work = std::move(what);
-  steps_.push_back(std::move(s));
+  return add(std::move(s));
 }
 
-void step_list::run(const std::string& name, maker make, reader after) {
-  run_into("--out", "", "", name, std::move(make), std::move(after));
+step_list::added_step step_list::run(const std::string& name, maker make, reader after) {
+  return run_into("--out", "", "", name, std::move(make), std::move(after));
 }
 
-void step_list::run_into(const std::string& option, const std::string& file, const std::string& analysis,
-                         const std::string& name, maker make, reader after) {
+step_list::added_step step_list::run_into(const std::string& option, const std::string& file,
+                                          const std::string& analysis, const std::string& name, maker make,
+                                          reader after) {
   step s;
   s.name = name;
   s.make = std::move(make);
@@ -86,17 +106,13 @@ void step_list::run_into(const std::string& option, const std::string& file, con
   s.kept_file = follow_links(file);
   s.analysis = analysis;
   s.after = std::move(after);
-  steps_.push_back(std::move(s));
+  return add(std::move(s));
 }
 
-void step_list::describe(const std::string& item, predictor predict) {
-  steps_.back().item = item;
-  steps_.back().predict = std::move(predict);
-}
-
-void step_list::result(const std::string& name, maker make) {
-  run(name, std::move(make));
+step_list::added_step step_list::result(const std::string& name, maker make) {
+  const added_step last = run(name, std::move(make));
   steps_.back().is_last = true;
+  return last;
 }
 
 void step_list::known_result(const std::string& name, std::function<voxherd::known_result()> what, known_size size) {
@@ -105,7 +121,7 @@ void step_list::known_result(const std::string& name, std::function<voxherd::kno
   s.name = name;
   s.known = std::move(what);
   s.is_last = true;
-  steps_.push_back(std::move(s));
+  add(std::move(s));
 }
 
 run_estimate step_list::predict_after(const step& estimated, run_estimate found, const std::string& out) const {

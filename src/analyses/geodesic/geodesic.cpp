@@ -62,10 +62,10 @@ exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& 
     field = prepare_field(s, inputs, d);
     summary["preparation_device_seconds"] = field->seconds;
   });
-  steps.run("scores", [&] { return std::make_unique<scoring>(inputs, *field); });
-  steps.collect([&](const batch& fibres, auto outputs) { collected.add(fibres, outputs); });
-  steps.describe("path");
-  steps.work("ranking", [&](nlohmann::json& summary) {
+  steps.run("scores", [&] { return std::make_unique<scoring>(inputs, *field); })
+      .collect([&](const batch& fibres, auto outputs) { collected.add(fibres, outputs); })
+      .describe("path");
+  const auto ranking = steps.work("ranking", [&](nlohmann::json& summary) {
     const fibre_counts counts = collected.count_all(s);
     found = rank_connections(s, inputs, *field, collected.take_accepted());
     summary.update(counts_as_json(counts));
@@ -74,9 +74,9 @@ exit_status run_passes(session& s, geodesic_inputs& inputs, const run_settings& 
       spdlog::info("{} of {} accepted paths are written", found.winners.size(), found.candidates);
     warn_about_grey_matter(found.winners);
   });
-  if (inputs.selection.distinct_mm > 0) steps.describe("path", predict_comparison);
-  steps.result("paths", [&] { return std::make_unique<winners>(inputs, *field, found); });
-  steps.describe("path", [&](const run_estimate& scored) { return predict_fibres(inputs, scored); });
+  if (inputs.selection.distinct_mm > 0) ranking.describe("path", predict_comparison);
+  steps.result("paths", [&] { return std::make_unique<winners>(inputs, *field, found); })
+      .describe("path", [&](const run_estimate& scored) { return predict_fibres(inputs, scored); });
   return run_steps(s, "geodesic", steps, how, hooks_for(d));
 }
 

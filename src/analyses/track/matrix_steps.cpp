@@ -295,11 +295,12 @@ void add_size_step(const session& s, const std::string& name, const std::string&
                    std::function<void(std::vector<std::uint64_t> offsets, nlohmann::json& summary)> use,
                    step_list& steps) {
   const auto sizes = std::make_shared<size_collector>();
-  steps.run(name, std::move(make), [&s, sizes, use = std::move(use)](const std::string&, nlohmann::json& summary) {
+  const auto gather = [&s, sizes, use = std::move(use)](const std::string&, nlohmann::json& summary) {
     use(sizes->gather_offsets(s), summary);
-  });
-  steps.collect([sizes](const batch& items, auto outputs) { sizes->add(items, outputs); });
-  steps.describe(item);
+  };
+  steps.run(name, std::move(make), gather)
+      .collect([sizes](const batch& items, auto outputs) { sizes->add(items, outputs); })
+      .describe(item);
 }
 
 void add_matrix_steps(const session& s, const seed_matrix& matrix, const track_inputs& in, const device& d,
@@ -322,14 +323,14 @@ void add_matrix_steps(const session& s, const seed_matrix& matrix, const track_i
     return std::make_unique<matrix_rows>(matrix, in, d, *offsets);
   };
   if (matrix.number != 1 || in.seed_places.empty()) {
-    steps.run_into("--" + name, matrix.file, "track-matrix", name, make);
-  } else {
-    const auto joins = std::make_shared<surface_joins>(matrix, in, offsets);
-    steps.run_into("--" + name, matrix.file, "track-matrix", name, make,
-                   [&s, joins](const std::string&, nlohmann::json&) { joins->report(s); });
-    steps.collect([joins](const batch& seeds, auto outputs) { joins->add(seeds, outputs); });
+    steps.run_into("--" + name, matrix.file, "track-matrix", name, make).describe("row");
+    return;
   }
-  steps.describe("row");
+  const auto joins = std::make_shared<surface_joins>(matrix, in, offsets);
+  const auto report = [&s, joins](const std::string&, nlohmann::json&) { joins->report(s); };
+  steps.run_into("--" + name, matrix.file, "track-matrix", name, make, report)
+      .collect([joins](const batch& seeds, auto outputs) { joins->add(seeds, outputs); })
+      .describe("row");
 }
 
 }  // namespace voxherd

@@ -366,21 +366,20 @@ void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inp
         return std::make_unique<pair_sizes>(matrix, in, d);
       },
       [offsets](std::vector<std::uint64_t> found, nlohmann::json&) { *offsets = std::move(found); }, steps);
-  steps.run(
-      matrix.step + "s",
-      [&, d, offsets] {
-        matrix.kept->share(s);
-        return std::make_unique<pair_lists>(matrix, in, d, *offsets);
-      },
-      [sums](const std::string& file, nlohmann::json&) { sums->lists = file; });
-  steps.describe("group");
+  const auto make_lists = [&, d, offsets] {
+    matrix.kept->share(s);
+    return std::make_unique<pair_lists>(matrix, in, d, *offsets);
+  };
+  steps.run(matrix.step + "s", make_lists, [sums](const std::string& file, nlohmann::json&) { sums->lists = file; })
+      .describe("group");
   steps.work(matrix.step + "-sums", [&, d, sums](nlohmann::json& summary) {
     add_up(s, matrix, d.threads, *sums);
     summary[matrix.result + "_entries"] = sums->entries.size();
   });
-  steps.run_into(matrix.option, matrix.rows.file, "track-matrix", matrix.result,
-                 [&, sums] { return std::make_unique<pair_rows>(matrix, in, *sums); });
-  steps.describe("row");
+  steps
+      .run_into(matrix.option, matrix.rows.file, "track-matrix", matrix.result,
+                [&, sums] { return std::make_unique<pair_rows>(matrix, in, *sums); })
+      .describe("row");
 }
 
 }  // namespace voxherd

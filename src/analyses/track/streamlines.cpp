@@ -332,9 +332,10 @@ void add_streamline_steps(const session& s, const std::string& file, const std::
         summary["kept_streamlines"] = kept->numbers.size();
       },
       steps);
-  steps.run_into("--paths", file, "track-streamlines", "streamlines",
-                 [&in, kept, d] { return std::make_unique<kept_points>(in, *kept, d); });
-  steps.describe("streamline");
+  steps
+      .run_into("--paths", file, "track-streamlines", "streamlines",
+                [&in, kept, d] { return std::make_unique<kept_points>(in, *kept, d); })
+      .describe("streamline");
 }
 
 }  // namespace voxherd

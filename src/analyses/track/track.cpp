@@ -56,19 +56,18 @@ exit_status run_track_with(session& s, const track_request& request, const track
   const track_sums& sums = collected.sums();
   step_list steps;
   const auto kept = std::make_shared<kept_streamlines>();
-  steps.run(
-      "groups",
-      [&, part = choose_drawn_matrix(matrices.rows, matrices.pairs, in, d)] {
-        return std::make_unique<streamline_groups>(in, d, part);
-      },
-      [&](const std::string&, nlohmann::json& summary) {
-        if (in.max_kept > 0) kept->numbers = choose_streamlines(s, sums.accepted_bits(), in);
-        collected.sums().gather(s);
-        s.on_root([&] { log_sums(sums, in, d); });
-        summary["streamlines"] = in.streamlines();
-      });
-  steps.collect([&](const batch& groups, auto outputs) { collected.add(groups, outputs); }, sum_bytes(in));
-  steps.describe("group");
+  const auto draw = [&, part = choose_drawn_matrix(matrices.rows, matrices.pairs, in, d)] {
+    return std::make_unique<streamline_groups>(in, d, part);
+  };
+  const auto add_up = [&](const std::string&, nlohmann::json& summary) {
+    if (in.max_kept > 0) kept->numbers = choose_streamlines(s, sums.accepted_bits(), in);
+    collected.sums().gather(s);
+    s.on_root([&] { log_sums(sums, in, d); });
+    summary["streamlines"] = in.streamlines();
+  };
+  steps.run("groups", draw, add_up)
+      .collect([&](const batch& groups, auto outputs) { collected.add(groups, outputs); }, sum_bytes(in))
+      .describe("group");
   if (in.max_kept > 0) add_streamline_steps(s, request.paths, kept, in, d, steps);
   for (const seed_matrix& m : matrices.rows) add_matrix_steps(s, m, in, d, steps);
   for (const pair_matrix& m : matrices.pairs) add_pair_steps(s, m, in, d, steps);
