@@ -1,10 +1,12 @@
 #include "src/analyses/common/regions.hpp"
 
 #include <fmt/core.h>
+#include <spdlog/spdlog.h>
 
 #include <set>
 
 #include "core/failure.hpp"
+#include "core/text.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/scan/label_image.hpp"
 #include "src/scan/region_names.hpp"
@@ -14,15 +16,16 @@ namespace voxherd {
 const option_table<item_region_request>& item_region_options() {
   using T = item_region_request;
   static const option_table<T> table = option_table<T>().group(
-      "Input", {{"regions",
-                 &T::labels,
-                 text_kind::file,
-                 {"labels of regions: `export --to csv` has quartiles of their voxels, the report of noddi means "
-                  "weighted by tf"}},
-                {"region-names",
-                 &T::names,
-                 text_kind::file,
-                 {.text = "names of the regions: one label and name per line", .needs = "regions"}}});
+      "Input",
+      {{"regions",
+        &T::labels,
+        text_kind::file,
+        {"labels of regions, e.g. segments: `export --to csv` and the report of perfusion have quartiles of the "
+         "maps in each, the report of noddi means weighted by tf"}},
+       {"region-names",
+        &T::names,
+        text_kind::file,
+        {.text = "names of the regions: one label and name per line", .needs = "regions"}}});
   return table;
 }
 
@@ -38,11 +41,18 @@ item_regions read_item_regions(const item_region_request& request, const image_g
   if (inside.empty())
     throw failure(exit_status::bad_data,
                   fmt::format("{}: none of its regions has a voxel in the mask", request.labels));
+  if (inside.size() < image.values.size())
+    spdlog::warn("{}: {} of its {} have no voxel in the mask", request.labels, image.values.size() - inside.size(),
+                 counted(image.values.size(), "region"));
   found.files["regions"] = fingerprint(request.labels);
   if (request.names.empty()) return found;
   found.names = read_region_names(request.names, {inside.begin(), inside.end()});
   found.files["region_names"] = fingerprint(request.names);
   return found;
+}
+
+constant region_label_constant(const std::vector<double>& labels) {
+  return {"label", {labels.size()}, labels, "1", "label of each item, 0 for none", "regions"};
 }
 
 std::vector<constant> share_item_regions(const session& s, const item_region_request& request, const image_grid& grid,
@@ -51,7 +61,7 @@ std::vector<constant> share_item_regions(const session& s, const item_region_req
   const item_regions found = s.from_root([&] { return read_item_regions(request, grid, item_voxels); });
   if (!found.names.empty()) how.configuration["region-names"] = found.names;
   how.provenance["inputs"].update(found.files);
-  return {{"label", {found.labels.size()}, found.labels, "1", "label of each item, 0 for none", "regions"}};
+  return {region_label_constant(found.labels)};
 }
 
 }  // namespace voxherd

@@ -13,6 +13,7 @@
 
 #include "core/text.hpp"
 #include "mpi/run/staged_input.hpp"
+#include "src/analyses/common/regions.hpp"
 #include "src/analyses/perfusion/findings.hpp"
 #include "src/analyses/perfusion/frames.hpp"
 #include "src/analyses/perfusion/series.hpp"
@@ -22,7 +23,6 @@
 #include "src/scan/label_image.hpp"
 #include "src/scan/mask.hpp"
 #include "src/scan/node_resources.hpp"
-#include "src/scan/region_names.hpp"
 
 namespace voxherd {
 
@@ -130,8 +130,8 @@ struct perfusion_inputs::state {
     }
     if (!options.t1_map.empty()) check_t1_map(extras.files.front(), options.t1_map_unit_s, voxels);
     choose_regions(image);
-    if (!options.regions.empty()) read_item_regions(image.grid);
     describe();
+    if (!options.regions.labels.empty()) add_item_regions(image.grid);
   }
 
   void check_t1(const nifti_header& image) {
@@ -164,21 +164,11 @@ struct perfusion_inputs::state {
     }
   }
 
-  /// The label of each item, and the names of the labels that items have.
-  void read_item_regions(const image_grid& grid) {
-    const label_image image = read_labels(options.regions, grid, label_kind::labels);
-    std::set<std::int32_t> labels;
-    for (const std::uint64_t voxel : voxels) {
-      region_labels.push_back(image.label[voxel]);
-      if (image.label[voxel] > 0) labels.insert(image.label[voxel]);
-    }
-    const std::string& name = options.regions;
-    if (labels.empty()) refuse_data(fmt::format("{}: none of its regions has a voxel in the mask", name));
-    if (labels.size() < image.values.size())
-      spdlog::warn("{}: {} of its {} have no voxel in the mask", name, image.values.size() - labels.size(),
-                   counted(image.values.size(), "region"));
-    if (!options.region_names.empty())
-      found.configuration["region-names"] = read_region_names(options.region_names, {labels.begin(), labels.end()});
+  void add_item_regions(const image_grid& grid) {
+    item_regions read = read_item_regions(options.regions, grid, voxels);
+    region_labels = std::move(read.labels);
+    if (!read.names.empty()) found.configuration["region-names"] = std::move(read.names);
+    provenance.update(read.files);
   }
 
   void describe() {
@@ -201,8 +191,6 @@ struct perfusion_inputs::state {
     add("portal_curve", options.portal.curve);
     add("curves", options.curves);
     add("delay_roi", options.delay_roi);
-    add("regions", options.regions);
-    add("region_names", options.region_names);
     provenance["image"] = dynamic.files[0].geometry;
   }
 

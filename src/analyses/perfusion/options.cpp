@@ -69,11 +69,8 @@ option_table<perfusion_request> input_options() {
       {"portal-curve", &T::portal_curve, text_kind::file,
        {.text = "table of time (s) and concentration, instead of --portal-voi", .needs = with_portal.c_str()}},
       {"curves", &T::curves, text_kind::file,
-       {"table of time (s), arterial and portal concentration, instead of all four"}},
-      {"regions", &T::regions, text_kind::file,
-       {"labels of regions, e.g. segments: `export --to csv` and the report have the quartiles of each map in each"}},
-      {"region-names", &T::region_names, text_kind::file,
-       {.text = "names of the regions: one label and name per line", .needs = "regions"}}})
+       {"table of time (s), arterial and portal concentration, instead of all four"}}})
+    .include(&T::regions, item_region_options())
     .one_of({"times", "spacing"})
     .one_of({"arterial-voi|arterial-curve portal-voi|portal-curve", "curves"})
     .append(model_option(std::make_index_sequence<model_form_count>(),

@@ -7,6 +7,7 @@
 
 #include "kernels/perfusion/conversion.hpp"
 #include "kernels/perfusion/settings.hpp"
+#include "src/analyses/common/regions.hpp"
 #include "src/analyses/common/run_options.hpp"
 #include "src/analyses/perfusion/model_forms.hpp"
 #include "src/analyses/perfusion/text_values.hpp"
@@ -31,7 +32,7 @@ struct perfusion_request {
   int model = 0;  ///< of model_forms()
   std::string arterial_voi, portal_voi, arterial_curve, portal_curve, curves;
   std::vector<std::int32_t> arterial_labels, portal_labels;
-  std::string regions, region_names;
+  item_region_request regions;
   double haematocrit = 0, density_g_per_ml = 1;
 
   std::optional<perfusion::signal_kind> signal;  ///< none: concentration
@@ -58,7 +59,8 @@ struct perfusion_request {
 /// The validated settings that the analysis uses.
 struct perfusion_settings {
   std::vector<std::string> dynamic, vfa;
-  std::string times, mask, t1_map, curves, regions, region_names;
+  std::string times, mask, t1_map, curves;
+  item_region_request regions;
   inflow_files arterial, portal;
   double spacing_s = 0;  ///< 0: from the file of times
   std::vector<perfusion::frame_range> skipped;

@@ -33,7 +33,6 @@ void read_inflows(const perfusion_request& r, perfusion_settings& o) {
   o.arterial = {r.arterial_voi, r.arterial_curve, r.arterial_labels};
   o.portal = {r.portal_voi, r.portal_curve, r.portal_labels};
   o.regions = r.regions;
-  o.region_names = r.region_names;
 }
 
 constexpr double radians = std::numbers::pi / 180;

@@ -77,7 +77,7 @@ std::vector<constant> perfusion_analysis::constants() const {
   add("tissue", found.tissue, unit, "mean curve of the mask, or of --delay-roi");
   if (tissue_.fitted) add("tissue_fit", tissue_.curve, unit, "the model fitted to it");
   if (const std::vector<double>& labels = input_.region_labels(); !labels.empty())
-    list.push_back({"label", {labels.size()}, labels, "1", "label of each item, 0 for none", "regions"});
+    list.push_back(region_label_constant(labels));
   return list;
 }
 
