@@ -47,7 +47,7 @@ std::vector<std::future<void>> start_helpers(std::size_t count, const std::funct
 
 namespace {
 
-std::atomic<int> team_limit{INT_MAX};
+std::atomic<int> team_limit{INT_MAX}, compression_threads{0};
 
 // The main thread and one that computes have a team each, while as many threads decompress images. Others compute,
 // write back, watch, and take checksums.
@@ -62,6 +62,13 @@ int possible_team(int threads) { return threads <= other_threads ? 1 : (threads 
 int max_team_threads() { return team_limit; }
 
 void limit_team_threads(int threads) { team_limit = threads; }
+
+int max_compression_threads() {
+  static const int cores = usable_cores();
+  return compression_threads > 0 ? compression_threads.load() : cores;
+}
+
+void set_compression_threads(int threads) { compression_threads = threads; }
 
 int count_startable_threads(int wanted) {
   std::atomic<bool> is_over{false};

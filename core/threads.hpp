@@ -52,6 +52,10 @@ void limit_team_threads(int threads);
 int threads_of_run(int team);
 int possible_team(int threads);
 
+/// Threads of this process that compress files at the same time; usable_cores() at first, and if set to 0.
+int max_compression_threads();
+void set_compression_threads(int threads);
+
 /// Of `wanted` threads, how many this process can have now in addition to those it has. Starts them to find out: the
 /// limits (ulimit -u, ulimit -v, pids.max) count what others have, too.
 int count_startable_threads(int wanted);

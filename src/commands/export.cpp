@@ -87,7 +87,7 @@ const option_table<export_request>& export_options() {
     .include(&T::cifti, cifti_options())
     .group("Running", {
       {"threads", &T::threads, range{0, 256},
-       {"images compressed at the same time per rank; 0: the cores that this rank may use, at most 8"}},
+       {"threads per rank that compress images; 0: the cores that this rank may use, at most 32"}},
       {"quiet", &T::quiet, {"print only warnings and errors"}}})
     .check(check_request);
   // clang-format on

@@ -29,6 +29,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Each holds samples while they are reordered, and pieces that are compressed by all threads.
+constexpr int max_images_at_once = 4;
+
 std::uint64_t volumes_of(const export_image& image) { return image.form.volumes * image.form.series; }
 
 /// Threads that write one image after another until one of them fails.
@@ -221,7 +224,7 @@ void carry_out(const session& s, const result_volumes& result, const export_plan
   for (const export_image* image : own) volumes += volumes_of(*image);
   s.agree([&] {
     progress shown(choose_progress_style(settings.quiet, s.is_root()), volumes, 0, "export", "volume");
-    image_writers(result, own, settings.out, shown).run(settings.threads);
+    image_writers(result, own, settings.out, shown).run(std::min(settings.threads, max_images_at_once));
   });
   s.on_root([&] {
     for (const export_file* file : files) file->write(settings.out + "/" + file->name);
@@ -313,6 +316,7 @@ void export_folder(const session& s, const export_settings& settings, const expo
   std::unique_ptr<result_volumes> result;
   export_plan plan;
   s.agree([&] {
+    set_compression_threads(settings.threads);
     result = std::make_unique<result_volumes>(settings.result, chunk_bytes_for(settings.threads));
     plan = planner(*result);
     if (settings.type) set_type(*settings.type, plan);
@@ -328,14 +332,16 @@ void export_folder(const session& s, const export_settings& settings, const expo
 }
 
 int export_threads(const session& s, long long asked) {
-  constexpr int max_threads = 256, max_by_default = 8;
+  constexpr int max_threads = 256, max_by_default = 32;  // more cannot be fed by one reader of HDF5
   if (asked < 0 || asked > max_threads)
     throw failure(exit_status::usage, fmt::format("--threads {}: expected 0 to {}", asked, max_threads));
   if (asked > 0) return static_cast<int>(asked);
   return std::clamp(usable_cores() / s.node_size(), 1, max_by_default);
 }
 
-std::size_t chunk_bytes_for(int threads) { return (std::size_t{1} << 30) / static_cast<std::size_t>(threads); }
+std::size_t chunk_bytes_for(int threads) {
+  return (std::size_t{1} << 30) / static_cast<std::size_t>(std::min(threads, max_images_at_once));
+}
 
 namespace {
 

@@ -140,9 +140,9 @@ struct export_settings {
   bool quiet = false;
   /// Of the images of a program of FSL, which replace images of the same names with another ending; none: .nii.gz
   std::optional<image_type> type = {};
-  bool half_positions = false;   ///< whether points in TRX are stored in 16 bits
-  int threads = 1;               ///< largest number of threads of this rank; each compresses a file of its own
-  std::string subject, session;  ///< labels of BIDS names; "" for none
+  bool half_positions = false;             ///< whether points in TRX are stored in 16 bits
+  int threads = 1;                         ///< of this rank, that compress
+  std::string subject, session;            ///< labels of BIDS names; "" for none
   std::vector<std::string> statistics_of;  ///< images whose means are written as CSV
   double tract_threshold = 0.001;          ///< of the density divided by waytotal, in a tract's voxels
   cifti_request cifti;
@@ -168,11 +168,12 @@ struct export_kind {
   void (*run)(session&, const export_settings&);
 };
 
-/// Number of files that this rank compresses at once: `asked`, or for 0 its share of the available cores, at most 8.
+/// Number of threads with which this rank compresses: `asked`, or for 0 its share of the available cores, at most 32.
 /// Throws failure (usage).
 int export_threads(const session& s, long long asked);
 
-/// Bytes of samples that each of `threads` may hold while reordering them from voxels to volumes: 1 GiB per rank.
+/// Bytes of samples that may be held for an image while they are reordered from voxels to volumes: 1 GiB per rank,
+/// divided by the number of images that `threads` write at the same time.
 std::size_t chunk_bytes_for(int threads);
 
 }  // namespace voxherd

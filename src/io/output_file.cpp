@@ -2,41 +2,27 @@
 
 #include <fmt/core.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "core/failure.hpp"
 #include "mpi/result/temporary_file.hpp"
+#include "src/io/gzip/gzip_writer.hpp"
 #include "src/io/input_file.hpp"
 
 namespace voxherd {
 
-namespace {
-
-constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
-constexpr int gzip_window_bits = 15 + 16;  // zlib: adding 16 selects the gzip format
-constexpr int gzip_level = 4;              // higher levels are much slower and hardly reduce float32 maps
-constexpr int gzip_memory_level = 8;
-
-}  // namespace
-
 struct output_file::state {
-  state(const std::string& p, coding c) : path(p), file(p), buffer(buffer_bytes) {
+  state(const std::string& p, coding c) : path(p), file(p) {
     if (file.error() != 0) refuse("cannot be created", file.error());
-    if (c == coding::plain) return;
-    gzip = true;
-    deflateInit2(&z, gzip_level, Z_DEFLATED, gzip_window_bits, gzip_memory_level, Z_DEFAULT_STRATEGY);
-    z.next_out = buffer.data();
-    z.avail_out = static_cast<uInt>(buffer.size());
-  }
-
-  ~state() {
-    if (gzip) deflateEnd(&z);
+    if (c == coding::gzip)
+      gzip.emplace([this](std::span<const std::byte> packed) { write_through(packed.data(), packed.size()); });
   }
   state(const state&) = delete;
   state& operator=(const state&) = delete;
@@ -57,31 +43,9 @@ struct output_file::state {
     }
   }
 
-  void drain() {
-    write_through(buffer.data(), buffer.size() - z.avail_out);
-    z.next_out = buffer.data();
-    z.avail_out = static_cast<uInt>(buffer.size());
-  }
-
-  void compress(const unsigned char* data, std::size_t bytes) {
-    while (bytes > 0) {
-      const std::size_t piece = std::min(bytes, std::size_t{1} << 30);
-      z.next_in = const_cast<unsigned char*>(data);  // zlib reads only, but its field is not const
-      z.avail_in = static_cast<uInt>(piece);
-      while (z.avail_in > 0) {
-        deflate(&z, Z_NO_FLUSH);
-        if (z.avail_out == 0) drain();
-      }
-      data += piece;
-      bytes -= piece;
-    }
-  }
-
   std::string path;
   temporary_file file;
-  std::vector<unsigned char> buffer;
-  bool gzip = false;
-  z_stream z{};
+  std::optional<gzip_writer> gzip;
 };
 
 output_file::output_file(const std::string& path, coding c) : state_(std::make_unique<state>(path, c)) {}
@@ -90,7 +54,7 @@ output_file::output_file(output_file&&) noexcept = default;
 
 void output_file::write(const void* data, std::size_t bytes) {
   if (state_->gzip) {
-    state_->compress(static_cast<const unsigned char*>(data), bytes);
+    state_->gzip->write(data, bytes);
   } else {
     state_->write_through(data, bytes);
   }
@@ -108,10 +72,7 @@ void output_file::write_at(std::uint64_t place, const void* data, std::size_t by
 
 void output_file::finish() {
   state& s = *state_;
-  if (s.gzip) {
-    while (deflate(&s.z, Z_FINISH) != Z_STREAM_END) s.drain();
-    s.drain();
-  }
+  if (s.gzip) s.gzip->finish();
   if (const int code = s.file.close_file(); code != 0) s.refuse("cannot be written", code);
   if (const int code = s.file.rename(existing_file::replaced); code != 0)
     s.refuse("cannot be renamed from its temporary name", code);

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "core/failure.hpp"
+#include "src/io/gzip/gzip_writer.hpp"
 
 namespace voxherd {
 
@@ -74,24 +74,7 @@ void shared_file::finish() {
 
 namespace {
 
-using bytes_vector = std::vector<unsigned char>;
-
-bytes_vector gzip_member(const bytes_vector& plain) {
-  constexpr int gzip_window_bits = 15 + 16, memory_level = 8, level = 1;  // level 1, because noise hardly compresses
-  z_stream z{};
-  if (deflateInit2(&z, level, Z_DEFLATED, gzip_window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
-    throw failure(exit_status::internal_error, "zlib: deflateInit2 failed");
-  bytes_vector packed(deflateBound(&z, plain.size()));
-  z.next_in = const_cast<unsigned char*>(plain.data());  // zlib reads only, but its field is not const
-  z.avail_in = static_cast<uInt>(plain.size());
-  z.next_out = packed.data();
-  z.avail_out = static_cast<uInt>(packed.size());
-  const int code = deflate(&z, Z_FINISH);
-  packed.resize(packed.size() - z.avail_out);
-  deflateEnd(&z);
-  if (code != Z_STREAM_END) throw failure(exit_status::internal_error, "zlib: deflate failed");
-  return packed;
-}
+using bytes_vector = std::vector<std::byte>;
 
 /// Offset of this rank's `bytes` when all ranks' parts follow one another from `end`; advances `end` past the last.
 std::uint64_t place_after_lower_ranks(const session& s, std::uint64_t bytes, std::uint64_t& end) {

@@ -54,11 +54,12 @@ class Configure(unittest.TestCase):
         build, status, output, errors = self.configure_without_npm(
             "-DVOXHERD_VIEW=OFF", "-DVOXHERD_USE_SYSTEM_ISAL=OFF", "-DVOXHERD_USE_SYSTEM_RANDOM123=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
         self.assertEqual(status, 0, errors)
-        self.assertIn("-- voxherd: decompression by zlib, without ISA-L", output)
+        self.assertIn("-- voxherd: compression and decompression by zlib, without ISA-L", output)
         with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
             commands = file.read()
-        self.assertIn("zlib_inflater.cpp", commands)
-        self.assertNotIn("isal_inflater.cpp", commands)
+        for part in ("inflater", "deflater"):
+            self.assertIn(f"zlib_{part}.cpp", commands)
+            self.assertNotIn(f"isal_{part}.cpp", commands)
         self.assertIn("-isystem " + os.path.join(ROOT, "kernels", "portable", "random123"), commands)
 
     def test_one_file_is_compiled_with_the_version_number(self):
