@@ -3,8 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
+#include <optional>
 
 #include "core/failure.hpp"
+#include "core/threads.hpp"
 #include "src/io/input_file.hpp"
 #include "src/io/nifti/nifti_format.hpp"
 #include "src/scan/transpose.hpp"
@@ -15,14 +18,6 @@ std::uint64_t total_volumes(const std::vector<nifti_header>& files) {
   std::uint64_t volumes = 0;
   for (const nifti_header& file : files) volumes += file.volumes;
   return volumes;
-}
-
-std::unique_ptr<voxel_rows> start_rows(const session& s, const std::vector<nifti_header>& files,
-                                       const std::vector<std::uint64_t>& voxels, std::uint64_t max_items) {
-  if (is_compressed(files)) return start_inflating(s, files, voxels, max_items);
-  std::unique_ptr<voxel_rows> rows;
-  s.agree([&] { rows = open_plain_rows(files, voxels); });
-  return rows;
 }
 
 bool is_compressed(const std::vector<nifti_header>& files) {
@@ -96,72 +91,46 @@ struct stored_span {
   std::vector<voxel_run> runs;
 };
 
-class plain_rows : public voxel_rows {
- public:
-  plain_rows(const std::vector<nifti_header>& files, const std::vector<std::uint64_t>& voxels)
-      : voxels_(voxels),
-        volumes_(total_volumes(files)),
-        chunk_items_(std::max(chunk_floats / volumes_, min_chunk_items)),
-        columns_((chunk_items_ + column_padding) * volumes_) {
-    for (const nifti_header& h : files) {
-      images_.emplace_back(h);
-      max_bytes_per_value_ = std::max(max_bytes_per_value_, h.bytes_per_value);
-    }
-  }
+/// Items [first, end) of the selection, read at once.
+struct item_chunk {
+  std::uint64_t first, end;
+};
 
-  void load(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) override {
-    announce(first, first + count);
-    for (std::uint64_t item = first; item < first + count;) {
-      const std::uint64_t end = chunk_end(item, first + count);
-      gather(item, end);
-      transpose(columns_.data(), column_stride(), end - item, volumes_, out + (item - first) * stride, stride);
-      item = end;
-    }
+/// Reads chunks of items from open files, which several threads share. For one thread.
+class chunk_reader {
+ public:
+  chunk_reader(const std::vector<plain_image>& images, const std::vector<std::uint64_t>& voxels, std::uint64_t volumes,
+               std::size_t max_items)
+      : images_(images),
+        voxels_(voxels),
+        volumes_(volumes),
+        column_stride_(max_items + column_padding),
+        columns_(column_stride_ * volumes) {}
+
+  /// Writes the row of each item to out + i * stride, i from 0.
+  void read(const item_chunk& chunk, float* out, std::size_t stride) {
+    gather(chunk);
+    transpose(columns_.data(), column_stride_, chunk.end - chunk.first, volumes_, out, stride);
   }
 
  private:
-  std::size_t column_stride() const { return chunk_items_ + column_padding; }
-
-  /// Announces the reads of all volumes, so that later parts arrive from the disk or network while earlier ones are
-  /// used.
-  void announce(std::uint64_t first, std::uint64_t last) const {
-    if (first == last) return;
-    for (const plain_image& image : images_) {
-      if (!image.header.order.is_as_stored()) continue;
-      const std::uint64_t bytes = (voxels_[last - 1] + 1 - voxels_[first]) * image.header.bytes_per_value;
-      for (std::uint64_t k = 0; k < image.header.volumes; ++k)
-        image.file.will_need(image.byte_offset(k, voxels_[first]), bytes);
-    }
-  }
-
-  std::uint64_t chunk_end(std::uint64_t item, std::uint64_t last) const {
-    const std::uint64_t bytes = max_bytes_per_value_;
-    last = std::min<std::uint64_t>(last, item + chunk_items_);
-    std::uint64_t end = item + 1;
-    while (end < last && (voxels_[end] - voxels_[end - 1]) * bytes <= largest_gap_bytes &&
-           (voxels_[end] + 1 - voxels_[item]) * bytes <= longest_read_bytes) {
-      ++end;
-    }
-    return end;
-  }
-
-  void gather(std::uint64_t item, std::uint64_t end) {
+  void gather(const item_chunk& chunk) {
     storage_order order = images_.front().header.order;
-    std::vector<stored_span> spans = find_spans(images_.front().header, item, end);
+    std::vector<stored_span> spans = find_spans(images_.front().header, chunk);
     float* column = columns_.data();
     for (const plain_image& image : images_) {
       const nifti_header& h = image.header;
-      if (h.order != order) spans = find_spans(h, item, end);
+      if (h.order != order) spans = find_spans(h, chunk);
       order = h.order;
-      for (std::uint64_t k = 0; k < h.volumes; ++k, column += column_stride())
-        for (const stored_span& span : spans) read_span(image, k, span, column, item);
+      for (std::uint64_t k = 0; k < h.volumes; ++k, column += column_stride_)
+        for (const stored_span& span : spans) read_span(image, k, span, column, chunk.first);
     }
   }
 
   /// What is read at once. A chunk of voxels in the file's own order is one span.
-  std::vector<stored_span> find_spans(const nifti_header& file, std::uint64_t item, std::uint64_t end) const {
+  std::vector<stored_span> find_spans(const nifti_header& file, const item_chunk& chunk) const {
     std::vector<stored_span> spans;
-    for (const voxel_run& run : find_runs(file, voxels_, item, end)) {
+    for (const voxel_run& run : find_runs(file, voxels_, chunk.first, chunk.end)) {
       const std::uint64_t run_end = run.first_voxel + run.count;
       const bool joins =
           !spans.empty() && (file.order.is_as_stored() ||
@@ -185,13 +154,83 @@ class plain_rows : public voxel_rows {
                     h.intercept, column + (run.first_item - first_item));
   }
 
+  const std::vector<plain_image>& images_;
   const std::vector<std::uint64_t>& voxels_;
   std::uint64_t volumes_;
-  std::vector<plain_image> images_;
-  std::size_t max_bytes_per_value_ = 1;
-  std::size_t chunk_items_;
+  std::size_t column_stride_;
   std::vector<float> columns_;
   std::vector<std::byte> stored_;
+};
+
+class plain_rows : public voxel_rows {
+ public:
+  plain_rows(const std::vector<nifti_header>& files, const std::vector<std::uint64_t>& voxels, int threads)
+      : voxels_(voxels),
+        volumes_(total_volumes(files)),
+        threads_(static_cast<std::size_t>(threads)),
+        max_items_(std::max(chunk_floats / volumes_, min_chunk_items)) {
+    for (const nifti_header& h : files) {
+      images_.emplace_back(h);
+      max_bytes_per_value_ = std::max(max_bytes_per_value_, h.bytes_per_value);
+    }
+    readers_.resize(threads_);
+  }
+
+  void load(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) override {
+    announce(first, first + count);
+    const std::vector<item_chunk> chunks = cut(first, first + count);
+    std::atomic<std::size_t> next_chunk{0}, next_reader{0};
+    const auto work = [&] {
+      auto& reader = readers_[next_reader++];
+      if (!reader) reader.emplace(images_, voxels_, volumes_, max_items_);
+      for (std::size_t i = next_chunk++; i < chunks.size(); i = next_chunk++)
+        reader->read(chunks[i], out + (chunks[i].first - first) * stride, stride);
+    };
+    auto others = start_helpers(std::min(threads_, std::max<std::size_t>(1, chunks.size())) - 1, work);
+    work();
+    for (auto& other : others) other.get();
+  }
+
+ private:
+  /// Announces the reads of all volumes, so that later parts arrive from the disk or network while earlier ones are
+  /// used.
+  void announce(std::uint64_t first, std::uint64_t last) const {
+    if (first == last) return;
+    for (const plain_image& image : images_) {
+      if (!image.header.order.is_as_stored()) continue;
+      const std::uint64_t bytes = (voxels_[last - 1] + 1 - voxels_[first]) * image.header.bytes_per_value;
+      for (std::uint64_t k = 0; k < image.header.volumes; ++k)
+        image.file.will_need(image.byte_offset(k, voxels_[first]), bytes);
+    }
+  }
+
+  /// For all threads if there are enough items: each chunk is read from every volume by a system call.
+  std::vector<item_chunk> cut(std::uint64_t first, std::uint64_t last) const {
+    constexpr std::uint64_t min_items_per_thread = 4096;
+    const std::uint64_t items = std::min(std::max((last - first) / threads_, min_items_per_thread), max_items_);
+    std::vector<item_chunk> chunks;
+    for (std::uint64_t item = first; item < last; item = chunks.back().end)
+      chunks.push_back({item, chunk_end(item, std::min(last, item + items))});
+    return chunks;
+  }
+
+  std::uint64_t chunk_end(std::uint64_t item, std::uint64_t last) const {
+    const std::uint64_t bytes = max_bytes_per_value_;
+    std::uint64_t end = item + 1;
+    while (end < last && (voxels_[end] - voxels_[end - 1]) * bytes <= largest_gap_bytes &&
+           (voxels_[end] + 1 - voxels_[item]) * bytes <= longest_read_bytes) {
+      ++end;
+    }
+    return end;
+  }
+
+  const std::vector<std::uint64_t>& voxels_;
+  std::uint64_t volumes_;
+  std::size_t threads_;
+  std::vector<plain_image> images_;
+  std::size_t max_bytes_per_value_ = 1;
+  std::uint64_t max_items_;  ///< of a chunk
+  std::vector<std::optional<chunk_reader>> readers_;
 };
 
 }  // namespace
@@ -204,8 +243,8 @@ void check_room(const batch& b, std::size_t items, std::size_t stride, std::span
 }
 
 std::unique_ptr<voxel_rows> open_plain_rows(const std::vector<nifti_header>& files,
-                                            const std::vector<std::uint64_t>& voxels) {
-  return std::make_unique<plain_rows>(files, voxels);
+                                            const std::vector<std::uint64_t>& voxels, int threads) {
+  return std::make_unique<plain_rows>(files, voxels, threads);
 }
 
 }  // namespace voxherd

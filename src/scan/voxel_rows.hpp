@@ -24,10 +24,10 @@ class voxel_rows : public staged_input {
 /// `out`.
 void check_room(const batch& b, std::size_t items, std::size_t stride, std::span<const float> out);
 
-/// Opens uncompressed files on one grid, each in its own order; each load() reads its own voxels from each volume.
-/// `voxels` (increasing linear indices) must outlive the result.
+/// Opens uncompressed files on one grid, each in its own order; each load() reads its own voxels from each volume, by
+/// up to `threads` threads. `voxels` (increasing linear indices) must outlive the result.
 std::unique_ptr<voxel_rows> open_plain_rows(const std::vector<nifti_header>& files,
-                                            const std::vector<std::uint64_t>& voxels);
+                                            const std::vector<std::uint64_t>& voxels, int threads = 1);
 
 /// Opens files on one grid, each in its own order: start_inflating() (inflated_rows.hpp) if any of them is compressed,
 /// otherwise open_plain_rows(). Wait for the result with await_stage(). Collective over all ranks. Throws failure, the
