@@ -21,36 +21,69 @@
 
 namespace voxherd {
 
-/// Sums that the runners add to, one thread each.
-struct bootstrap_costs::clocks {
-  std::mutex mutex;
-  bootstrap_times times;
+/// What the runners share, one thread each: sums of their times, and the fits of the replicates.
+class bootstrap_costs::shared {
+ public:
+  void add(const bootstrap_times& t) {
+    const std::lock_guard turn(adding_);
+    times_.data_fit += t.data_fit;
+    times_.fits += t.fits;
+    times_.fields += t.fields;
+    times_.set_ups += t.set_ups;
+    times_.solves += t.solves;
+    times_.replicates += t.replicates;
+  }
+
+  bootstrap_times times() {
+    const std::lock_guard turn(adding_);
+    return times_;
+  }
+
+  /// The first call fits the data.
+  void prepare(const connect_inputs& inputs, const device& d) {
+    const std::lock_guard turn(fitting_);
+    if (tensors_ == nullptr) fit_data(inputs, d);
+  }
+
+  /// As tensor_bootstrap::fit().
+  void fit(std::uint64_t replicate, std::vector<float>& tensor, std::vector<std::uint8_t>& status) {
+    const std::lock_guard turn(fitting_);
+    tensor.resize(6 * tensors_->voxels());
+    status.resize(tensors_->voxels());
+    tensors_->fit(replicate, tensor.data(), status.data());
+  }
+
+ private:
+  void fit_data(const connect_inputs& inputs, const device& d) {
+    lap_timer timer;
+    bootstrap_settings how;
+    how.seed = inputs.options.random_seed;
+    how.tensor.gradient_deviation = inputs.signals.gradient_deviation;
+    tensors_ = make_tensor_bootstrap(d, inputs.signals.gradients, how, inputs.signals.voxels, inputs.signals.rows);
+    bootstrap_times spent;
+    spent.data_fit = timer.lap();
+    add(spent);
+  }
+
+  std::mutex adding_, fitting_;
+  bootstrap_times times_;
+  std::unique_ptr<tensor_bootstrap> tensors_;
 };
 
 namespace {
 
 class replicate_runner final : public batch_runner {
  public:
+  using fitter = bootstrap_costs::fit_function;
   using adder = std::function<void(const bootstrap_times&)>;
 
-  replicate_runner(const connect_inputs& inputs, const device& d, adder add)
-      : inputs_(inputs), device_(d), add_(std::move(add)), image_(inputs.image) {
-    lap_timer timer;
-    bootstrap_settings how;
-    how.seed = inputs.options.random_seed;
-    how.tensor.gradient_deviation = inputs.signals.gradient_deviation;
-    tensors_ = make_tensor_bootstrap(d, inputs.signals.gradients, how, inputs.signals.voxels, inputs.signals.rows);
-    tensor_.resize(6 * tensors_->voxels());
-    status_.resize(tensors_->voxels());
-    bootstrap_times spent;
-    spent.data_fit = timer.lap();
-    add_(spent);
-  }
+  replicate_runner(const connect_inputs& inputs, const device& d, fitter fit, adder add)
+      : inputs_(inputs), device_(d), fit_(std::move(fit)), add_(std::move(add)), image_(inputs.image) {}
 
   /// Fits the replicate's tensors and prepares its field. `kept`: voxels that kept the tensor of the data.
   front_field prepare(std::uint64_t replicate, bootstrap_times& spent, std::size_t& kept) {
     lap_timer timer;
-    tensors_->fit(replicate, tensor_.data(), status_.data());
+    fit_(replicate, tensor_, status_);
     image_.tensor = inputs_.image.tensor;
     kept = place_tensors(inputs_.grid, inputs_.signals.voxels, tensor_, status_, image_);
     spent.fits = timer.lap();
@@ -112,9 +145,9 @@ class replicate_runner final : public batch_runner {
 
   const connect_inputs& inputs_;
   device device_;
+  fitter fit_;
   adder add_;
   tensor_field::tensor_image image_;
-  std::unique_ptr<tensor_bootstrap> tensors_;
   std::vector<float> tensor_, arrival_;
   std::vector<std::uint8_t> status_;
   std::vector<connect::region_cost> costs_;
@@ -122,11 +155,11 @@ class replicate_runner final : public batch_runner {
 
 }  // namespace
 
-double time_replicate_field(const connect_inputs& inputs, const device& d) {
-  use_device(d);
+double bootstrap_costs::time_field() const {
+  use_device(device_);
   bootstrap_times spent;
   std::size_t kept = 0;
-  (void)replicate_runner(inputs, d, [](const bootstrap_times&) {}).prepare(1, spent, kept);
+  (void)replicate_runner(inputs_, device_, fitter(), [](const bootstrap_times&) {}).prepare(1, spent, kept);
   return spent.fits + spent.fields;
 }
 
@@ -137,32 +170,46 @@ nlohmann::json bootstrap_times::as_json() const {
 }
 
 bootstrap_costs::bootstrap_costs(const connect_inputs& inputs, const device& d)
-    : inputs_(inputs), device_(d), voxels_(inputs.options.bootstrap, no_voxel), clocks_(std::make_unique<clocks>()) {}
+    : inputs_(inputs), device_(d), voxels_(inputs.options.bootstrap, no_voxel), shared_(std::make_unique<shared>()) {}
 
 bootstrap_costs::~bootstrap_costs() = default;
 
+int bootstrap_costs::lanes() const {
+  constexpr double most_bytes = 8e9, bytes_per_image_voxel = 80, bytes_per_voxel = 300, bytes_per_front = 16;
+  constexpr int threads_of_cpu_lane = 4;  // they share the fronts, which are most of the work; two cores gain nothing
+  const bool on_cpu = device_.kind == backend::cpu;
+  const auto voxels = static_cast<double>(inputs_.voxels.size());
+  double bytes = bytes_per_image_voxel * static_cast<double>(inputs_.grid.voxel_count()) + bytes_per_voxel * voxels;
+  if (on_cpu) bytes += bytes_per_front * voxels * static_cast<double>(inputs_.regions.regions());
+  const double most = std::min({most_bytes / bytes, static_cast<double>(inputs_.options.bootstrap),
+                                static_cast<double>(on_cpu ? device_.threads / threads_of_cpu_lane : device_.threads)});
+  return std::max(1, static_cast<int>(most));
+}
+
 std::size_t bootstrap_costs::device_bytes_per_item() const {
   const kept_signals& s = inputs_.signals;
-  return s.voxels.size() * bootstrap_device_bytes_per_voxel(s.gradients.size(), s.gradient_deviation);
+  constexpr std::size_t lattice_bytes_per_voxel = 200, voxels_per_block = 40;  // of 64 cells, some outside the mask
+  return s.voxels.size() * bootstrap_device_bytes_per_voxel(s.gradients.size(), s.gradient_deviation) /
+             static_cast<std::size_t>(lanes()) +
+         inputs_.voxels.size() * lattice_bytes_per_voxel +
+         inputs_.regions.regions() * connect::device_bytes_per_front(inputs_.voxels.size() / voxels_per_block);
+}
+
+bootstrap_costs::fit_function bootstrap_costs::fitter() const {
+  shared_->prepare(inputs_, device_);
+  return [this](std::uint64_t replicate, std::vector<float>& tensor, std::vector<std::uint8_t>& status) {
+    shared_->fit(replicate, tensor, status);
+  };
 }
 
 std::unique_ptr<batch_runner> bootstrap_costs::make_runner() const {
-  return std::make_unique<replicate_runner>(inputs_, device_, [this](const bootstrap_times& t) {
-    const std::lock_guard lock(clocks_->mutex);
-    bootstrap_times& sum = clocks_->times;
-    sum.data_fit += t.data_fit;
-    sum.fits += t.fits;
-    sum.fields += t.fields;
-    sum.set_ups += t.set_ups;
-    sum.solves += t.solves;
-    sum.replicates += t.replicates;
-  });
+  device share = device_;
+  share.threads = std::max(1, device_.threads / lanes());
+  return std::make_unique<replicate_runner>(inputs_, share, fitter(),
+                                            [this](const bootstrap_times& t) { shared_->add(t); });
 }
 
-bootstrap_times bootstrap_costs::times() const {
-  const std::lock_guard lock(clocks_->mutex);
-  return clocks_->times;
-}
+bootstrap_times bootstrap_costs::times() const { return shared_->times(); }
 
 namespace {
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -14,7 +15,7 @@
 
 namespace voxherd {
 
-/// Times of this rank's replicates, seconds.
+/// Times of this rank's replicates, seconds; those of replicates solved at the same time are added.
 struct bootstrap_times {
   double data_fit = 0;  ///< once
   double fits = 0, fields = 0, set_ups = 0, solves = 0;
@@ -59,19 +60,27 @@ class bootstrap_costs final : public analysis {
   std::size_t device_bytes_per_item() const override;
   std::unique_ptr<batch_runner> make_runner() const override;
   std::uint64_t max_items_per_batch() const override { return 1; }
+  /// On a GPU a replicate is mostly the work of one core, which prepares its field and lattice: one per thread, as far
+  /// as 8 GB of host memory suffice. On CPUs one per four threads.
+  int lanes() const override;
 
   bootstrap_times times() const;
+  /// Seconds in which this process fits one replicate's tensors and prepares its field, without solving for fronts.
+  double time_field() const;
+
+  /// As tensor_bootstrap::fit(), into vectors of the right size. For any thread.
+  using fit_function =
+      std::function<void(std::uint64_t replicate, std::vector<float>& tensor, std::vector<std::uint8_t>& status)>;
 
  private:
-  struct clocks;
+  class shared;
+  fit_function fitter() const;  ///< after the data have been fitted
+
   const connect_inputs& inputs_;
   device device_;
   std::vector<std::uint64_t> voxels_;
-  std::unique_ptr<clocks> clocks_;
+  std::unique_ptr<shared> shared_;
 };
-
-/// Seconds in which this process fits one replicate's tensors and prepares its field, without solving for fronts.
-double time_replicate_field(const connect_inputs& inputs, const device& d);
 
 /// Statistics of one cost over the replicates. A replicate without a path has an infinite cost, which counts in the
 /// interval but not in the mean and the deviation.

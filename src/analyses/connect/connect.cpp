@@ -57,7 +57,8 @@ later_step predict_paths(const connect_inputs& inputs, int ranks, const run_esti
 later_step predict_bootstrap(const connect_inputs& inputs, const device& d, int ranks, const run_estimate& arrivals) {
   later_step step;
   const std::uint64_t replicates = inputs.options.bootstrap;
-  const double one = time_replicate_field(inputs, d) + seconds_of_all_fronts(arrivals);
+  const bootstrap_costs bootstrap(inputs, d);
+  const double one = bootstrap.time_field() / bootstrap.lanes() + seconds_of_all_fronts(arrivals);
   step.seconds = one * std::ceil(static_cast<double>(replicates) / ranks);
   step.from = fmt::format("{} of {:.3g} s each", counted(replicates, "replicate"), one);
   return step;
@@ -153,47 +154,44 @@ exit_status run_connect_steps(session& s, const connect_inputs& inputs, const ru
   });
   front_collector collected(inputs, d);
   const auto solve = [&] { return std::make_unique<arrival_times>(inputs, field, d); };
-  if (options.arrivals.empty()) {
-    steps.run("arrivals", solve);
-  } else {
-    steps.run_into("--arrivals", options.arrivals, "connect-arrivals", "arrivals", solve);
-  }
-  steps.collect([&](const batch& fronts, auto outputs) { collected.add(fronts, outputs); });
-  steps.describe("region");
+  const step_list::added_step arrivals =
+      options.arrivals.empty() ? steps.run("arrivals", solve)
+                               : steps.run_into("--arrivals", options.arrivals, "connect-arrivals", "arrivals", solve);
+  arrivals.collect([&](const batch& fronts, auto outputs) { collected.add(fronts, outputs); }).describe("region");
   front_collector collected_isotropic(inputs, d);
   if (options.gain) {
     steps.work("isotropic_preparation", [&](nlohmann::json&) { isotropic = prepare_isotropic_fronts(s, inputs, d); });
-    steps.run("isotropic", [&] { return std::make_unique<arrival_times>(inputs, isotropic, d); });
-    steps.collect([&](const batch& fronts, auto outputs) { collected_isotropic.add(fronts, outputs); });
-    steps.describe("region");
+    steps.run("isotropic", [&] { return std::make_unique<arrival_times>(inputs, isotropic, d); })
+        .collect([&](const batch& fronts, auto outputs) { collected_isotropic.add(fronts, outputs); })
+        .describe("region");
   }
   steps.work("evaluation",
              [&](nlohmann::json&) { found = evaluate(s, inputs, field, collected, collected_isotropic, d); });
   const int ranks = s.size();
   if (!options.paths.empty()) {
-    steps.run_into("--paths", options.paths, "connect-paths", "paths",
-                   [&] { return std::make_unique<path_tracing>(inputs, field, d, found.paths); });
-    steps.describe("path", [&, ranks](const run_estimate& first) { return predict_paths(inputs, ranks, first); });
+    steps
+        .run_into("--paths", options.paths, "connect-paths", "paths",
+                  [&] { return std::make_unique<path_tracing>(inputs, field, d, found.paths); })
+        .describe("path", [&, ranks](const run_estimate& first) { return predict_paths(inputs, ranks, first); });
   }
   if (options.bootstrap > 0) {
-    steps.run(
-        "bootstrap",
-        [&] {
-          auto made = std::make_unique<bootstrap_costs>(inputs, d);
-          costs = made.get();
-          return made;
-        },
-        [&](const std::string&, nlohmann::json& summary) {
-          const std::vector<float> rows = replicates.gather(s);
-          s.on_root([&] {
-            const auto intervals = interval_constants(rows, inputs);
-            found.constants.insert(found.constants.end(), intervals.begin(), intervals.end());
-          });
-          summary["bootstrap"] = costs->times().as_json();
-        });
-    steps.collect([&](const batch& items, auto outputs) { replicates.add(items, outputs); });
-    steps.describe("replicate",
-                   [&, ranks](const run_estimate& first) { return predict_bootstrap(inputs, d, ranks, first); });
+    const auto start = [&] {
+      auto made = std::make_unique<bootstrap_costs>(inputs, d);
+      costs = made.get();
+      return made;
+    };
+    const auto finish = [&](const std::string&, nlohmann::json& summary) {
+      const std::vector<float> rows = replicates.gather(s);
+      s.on_root([&] {
+        const auto intervals = interval_constants(rows, inputs);
+        found.constants.insert(found.constants.end(), intervals.begin(), intervals.end());
+      });
+      summary["bootstrap"] = costs->times().as_json();
+    };
+    steps.run("bootstrap", start, finish)
+        .collect([&](const batch& items, auto outputs) { replicates.add(items, outputs); })
+        .describe("replicate",
+                  [&, ranks](const run_estimate& first) { return predict_bootstrap(inputs, d, ranks, first); });
   }
   constexpr double bytes_per_voxel = 17, largest_bytes = 4;  // of a pathway; a connectome's maps have 16
   known_size size = size_of_maps(inputs.grid, inputs.voxels.size(), bytes_per_voxel, largest_bytes);
