@@ -332,7 +332,7 @@ void export_folder(const session& s, const export_settings& settings, const expo
 }
 
 int export_threads(const session& s, long long asked) {
-  constexpr int max_threads = 256, max_by_default = 32;  // more cannot be fed by one reader of HDF5
+  constexpr int max_threads = 256, max_by_default = 32;
   if (asked < 0 || asked > max_threads)
     throw failure(exit_status::usage, fmt::format("--threads {}: expected 0 to {}", asked, max_threads));
   if (asked > 0) return static_cast<int>(asked);

@@ -1,5 +1,7 @@
 """Runs the program under test as a user would."""
 import os
+import resource
+import signal
 import subprocess
 
 from option_reader import refusal
@@ -16,6 +18,20 @@ def run(*words, ranks=1, expect=0):
     done = subprocess.run([*launch, VOXHERD, *words], capture_output=True, text=True)
     assert done.returncode == expect, f"{words}: exit {done.returncode}, expected {expect}\n{done.stderr}"
     return done
+
+
+def run_on_full_disk(*words, largest_bytes):
+    """As if the disk were full: no file may have more than `largest_bytes`. Returns the ended process, whatever its status."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_bytes, largest_bytes))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    return subprocess.run([VOXHERD, *words], capture_output=True, text=True, timeout=120, preexec_fn=limit)
+
+
+def read_bytes(*path):
+    with open(os.path.join(*path), "rb") as file:
+        return file.read()
 
 
 def files_below(folder):

@@ -175,15 +175,20 @@ bootstrap_costs::bootstrap_costs(const connect_inputs& inputs, const device& d)
 bootstrap_costs::~bootstrap_costs() = default;
 
 int bootstrap_costs::lanes() const {
-  constexpr double most_bytes = 8e9, bytes_per_image_voxel = 80, bytes_per_voxel = 300, bytes_per_front = 16;
-  constexpr int threads_of_cpu_lane = 4;  // they share the fronts, which are most of the work; two cores gain nothing
+  // Estimated host memory of a lane: the replicate's tensors and their field in the image; lattice and graph of the
+  // voxels that fronts can reach; on a CPU also the fronts.
+  constexpr double max_bytes = 8e9, image_bytes_per_voxel = 80, lattice_bytes_per_voxel = 300,
+                   front_bytes_per_voxel = 16;
+  constexpr int threads_per_cpu_lane = 4;  // fronts, most of the work, use them; with two cores, two lanes gain nothing
   const bool on_cpu = device_.kind == backend::cpu;
-  const auto voxels = static_cast<double>(inputs_.voxels.size());
-  double bytes = bytes_per_image_voxel * static_cast<double>(inputs_.grid.voxel_count()) + bytes_per_voxel * voxels;
-  if (on_cpu) bytes += bytes_per_front * voxels * static_cast<double>(inputs_.regions.regions());
-  const double most = std::min({most_bytes / bytes, static_cast<double>(inputs_.options.bootstrap),
-                                static_cast<double>(on_cpu ? device_.threads / threads_of_cpu_lane : device_.threads)});
-  return std::max(1, static_cast<int>(most));
+  const auto fronts = static_cast<double>(on_cpu ? inputs_.regions.regions() : 0);
+  const double bytes =
+      image_bytes_per_voxel * static_cast<double>(inputs_.grid.voxel_count()) +
+      (lattice_bytes_per_voxel + front_bytes_per_voxel * fronts) * static_cast<double>(inputs_.voxels.size());
+  const int threads = on_cpu ? device_.threads / threads_per_cpu_lane : device_.threads;
+  const double lanes =
+      std::min({max_bytes / bytes, static_cast<double>(inputs_.options.bootstrap), static_cast<double>(threads)});
+  return std::max(1, static_cast<int>(lanes));
 }
 
 std::size_t bootstrap_costs::device_bytes_per_item() const {

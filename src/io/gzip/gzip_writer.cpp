@@ -85,7 +85,7 @@ struct gzip_piece {
 struct gzip_writer::state {
   explicit state(sink s) : out(std::move(s)) {}
 
-  // ---- on the thread that writes ----
+  // On the thread that writes.
 
   void write(std::span<const std::byte> data) {
     while (!data.empty()) {
@@ -107,9 +107,9 @@ struct gzip_writer::state {
       pieces.push_back(std::move(piece));
     }
     if (!is_last) start_helper();
-    const auto most = static_cast<std::size_t>(2 * max_compression_threads());
+    const std::size_t max_pieces = is_last ? 0 : static_cast<std::size_t>(2 * max_compression_threads());
     write_ready();
-    while (pieces.size() > (is_last ? 0 : most)) {
+    while (pieces.size() > max_pieces) {
       help();
       write_ready();
     }
@@ -163,7 +163,7 @@ struct gzip_writer::state {
     return first;
   }
 
-  // ---- on any thread ----
+  // On any thread.
 
   void work() {
     piece_deflater deflater;

@@ -1,13 +1,10 @@
 """Exported files are complete or not there, whatever ends the export, and a link in their place stays what it leads to."""
 import os
-import resource
 import shutil
-import signal
-import subprocess
 import tempfile
 import unittest
 
-from program import VOXHERD, files_below, run
+from program import files_below, read_bytes, run, run_on_full_disk
 
 DISK = 74
 
@@ -25,25 +22,15 @@ class Complete(unittest.TestCase):
         run("track", "--samples", fibres, "--seed-image", f"{cls.phantom}/truth/ends.nii.gz", "--samples-per-seed", "20", "--lengths", "--threads", "1",
             "--matrix1", cls.matrix, "--out", cls.path("t.h5"))
         run("export", cls.matrix, "--to", "dot", cls.path("good"))
-        cls.good = {name: cls.read(cls.path("good", name)) for name in files_below(cls.path("good"))}
+        cls.good = {name: read_bytes(cls.path("good", name)) for name in files_below(cls.path("good"))}
         assert "fdt_matrix1_lengths.dot" in cls.good
 
     @classmethod
     def path(cls, *names):
         return os.path.join(cls.folder, *names)
 
-    @staticmethod
-    def read(path):
-        with open(path, "rb") as file:
-            return file.read()
-
     def export_to_full_disk(self, folder, *options):
-        """No file may have more than 1 kB."""
-        def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-
-        done = subprocess.run([VOXHERD, "export", self.matrix, "--to", "dot", folder, *options], capture_output=True, text=True, timeout=120, preexec_fn=limit)
+        done = run_on_full_disk("export", self.matrix, "--to", "dot", folder, *options, largest_bytes=1024)
         self.assertEqual(done.returncode, DISK, done.stderr)
         self.assertRegex(done.stderr, "fdt_matrix1.dot: cannot be written: File too large")
 
@@ -56,7 +43,7 @@ class Complete(unittest.TestCase):
         folder = self.path("old")
         shutil.copytree(self.path("good"), folder)
         self.export_to_full_disk(folder, "--overwrite")
-        self.assertEqual({name: self.read(os.path.join(folder, name)) for name in files_below(folder)}, self.good)
+        self.assertEqual({name: read_bytes(folder, name) for name in files_below(folder)}, self.good)
 
     def test_links_in_the_place_of_a_matrix_are_replaced_and_not_followed(self):
         folder, precious = self.path("links"), self.path("precious")
@@ -67,9 +54,9 @@ class Complete(unittest.TestCase):
             os.symlink("../precious" if name != "fdt_matrix1.dot" else "../nothing", os.path.join(folder, name))
         self.assertIn("exists; choose another path", run("export", self.matrix, "--to", "dot", folder, expect=2).stderr)
         run("export", self.matrix, "--to", "dot", folder, "--overwrite")
-        self.assertEqual({name: self.read(os.path.join(folder, name)) for name in files_below(folder)}, self.good)
+        self.assertEqual({name: read_bytes(folder, name) for name in files_below(folder)}, self.good)
         self.assertFalse([name for name in self.good if os.path.islink(os.path.join(folder, name))])
-        self.assertEqual(self.read(precious), b"the user's")
+        self.assertEqual(read_bytes(precious), b"the user's")
         self.assertFalse(os.path.lexists(self.path("nothing")))
 
     def test_slices_are_copied_beside_links_and_not_into_them(self):
@@ -82,8 +69,8 @@ class Complete(unittest.TestCase):
             file.write("the user's")
         os.symlink(precious, os.path.join(subject + ".bedpostX", "bvals"))
         run("split_slices", subject)
-        self.assertEqual(self.read(os.path.join(subject + ".bedpostX", "bvals")), self.read(os.path.join(self.phantom, "bvals")))
-        self.assertEqual(self.read(precious), b"the user's")
+        self.assertEqual(read_bytes(os.path.join(subject + ".bedpostX", "bvals")), read_bytes(os.path.join(self.phantom, "bvals")))
+        self.assertEqual(read_bytes(precious), b"the user's")
 
 
 if __name__ == "__main__":

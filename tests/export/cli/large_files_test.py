@@ -1,8 +1,6 @@
 """Images that are compressed in several pieces: other programs read them, and errors and kills leave none that is incomplete."""
 import os
-import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,7 +15,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-from program import VOXHERD, files_below, run
+from program import VOXHERD, files_below, read_bytes, run, run_on_full_disk
 
 DISK = 74
 SIZE = (70, 64, 60)  # a vector of float32 in each voxel takes four pieces of 1 MiB
@@ -38,22 +36,17 @@ class LargeFiles(unittest.TestCase):
     def path(cls, *names):
         return os.path.join(cls.folder, *names)
 
-    @staticmethod
-    def read(path):
-        with open(path, "rb") as file:
-            return file.read()
-
     def test_any_number_of_threads_writes_the_same_bytes(self):
         for threads in ("2", "5", "0"):
             folder = self.path("by" + threads)
             run("export", self.result, "--to", "nifti", folder, "--threads", threads)
             self.assertEqual(files_below(folder), files_below(self.path("one")))
             for name in files_below(folder):
-                self.assertEqual(self.read(os.path.join(folder, name)), self.read(self.path("one", name)), name)
+                self.assertEqual(read_bytes(folder, name), read_bytes(self.path("one", name)), name)
 
     def test_a_file_is_one_member_that_zlib_reads_to_its_end(self):
         inflater = zlib.decompressobj(wbits=31)
-        plain = inflater.decompress(self.read(self.path("one", "V1.nii.gz")))
+        plain = inflater.decompress(read_bytes(self.path("one", "V1.nii.gz")))
         self.assertTrue(inflater.eof)
         self.assertEqual(inflater.unused_data, b"")
         self.assertEqual(len(plain), 352 + 3 * 4 * np.prod(SIZE))
@@ -77,17 +70,12 @@ class LargeFiles(unittest.TestCase):
         np.testing.assert_array_equal(nibabel.load(plain).get_fdata(), nibabel.load(image).get_fdata())
 
     def test_a_full_disk_leaves_no_part_of_an_image(self):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-
         folder = self.path("full")
-        done = subprocess.run([VOXHERD, "export", self.result, "--to", "nifti", folder, "--threads", "3"], capture_output=True, text=True,
-                              timeout=120, preexec_fn=limit)
+        done = run_on_full_disk("export", self.result, "--to", "nifti", folder, "--threads", "3", largest_bytes=300_000)
         self.assertEqual(done.returncode, DISK, done.stderr)
         self.assertRegex(done.stderr, r"\.nii\.gz: cannot be written: File too large")
         for name in files_below(folder):
-            self.assertEqual(self.read(os.path.join(folder, name)), self.read(self.path("one", name)), name)
+            self.assertEqual(read_bytes(folder, name), read_bytes(self.path("one", name)), name)
 
     def test_a_killed_export_leaves_only_complete_images_under_their_names(self):
         for wait in (0.05, 0.1, 0.2, 0.3):
@@ -98,7 +86,7 @@ class LargeFiles(unittest.TestCase):
             export.wait()
             for name in files_below(folder):
                 if name.endswith(".nii.gz"):
-                    self.assertEqual(self.read(os.path.join(folder, name)), self.read(self.path("one", name)), name)
+                    self.assertEqual(read_bytes(folder, name), read_bytes(self.path("one", name)), name)
             run("export", self.result, "--to", "nifti", folder, "--overwrite")
             self.assertEqual(files_below(folder), files_below(self.path("one")))
 
