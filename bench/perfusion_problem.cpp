@@ -189,7 +189,7 @@ class perfusion_problem final : public problem {
 }  // namespace
 
 perfusion_method perfusion_method_named(const std::string& name) {
-  perfusion_method m{name, {}};
+  perfusion_method m{name, perfusion::fit_settings()};
   std::string rest = name;
   const auto has = [&](const std::string& word) {
     const auto at = rest.find(word);
