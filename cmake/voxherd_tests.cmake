@@ -191,7 +191,7 @@ function(voxherd_fault_tests)
   add_test(NAME faults.long COMMAND ${program} --count 500 --report ${PROJECT_BINARY_DIR}/faults.csv)
   add_test(NAME faults.inputs_short COMMAND ${program} --inputs --count 160 --seed 14)
   add_test(NAME faults.inputs_long COMMAND ${program} --inputs --count 1000 --report ${PROJECT_BINARY_DIR}/bad_inputs.csv)
-  set_tests_properties(faults.short faults.inputs_short PROPERTIES LABELS faults TIMEOUT 1200)
+  set_tests_properties(faults.short faults.inputs_short PROPERTIES LABELS faults TIMEOUT 2400)
   set_tests_properties(faults.long faults.inputs_long PROPERTIES LABELS "slow;faults" TIMEOUT 21600)
   set_tests_properties(faults.short faults.long faults.inputs_short faults.inputs_long PROPERTIES SKIP_RETURN_CODE 77 PROCESSORS 2 COST 3
     ENVIRONMENT "PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/support")

@@ -3,8 +3,8 @@ import os
 import shutil
 import subprocess
 
-from processes import Job
-from studies import SECONDS, finished_batches, resumed_batches
+from processes import HANG_SECONDS, Job
+from studies import finished_batches, resumed_batches
 
 # done: no harm. launcher: mpirun itself hangs or crashes after all ranks have ended, defects of Open MPI 4.1.4.
 # message: it names no file.
@@ -129,12 +129,12 @@ class Case(Judged):
             self.study.seconds[self.ranks] = 0.8 * usual
         self.fault.strike(self, job)
         self.finish(job, "the run with the fault")
-        self.status, self.seconds = job.status, (job.ended or job.started + SECONDS) - job.started
+        self.status, self.seconds = job.status, (job.ended or job.started + HANG_SECONDS) - job.started
         self.fault.remove(self)
         return job
 
     def finish(self, job, who):
-        stuck = job.finish(SECONDS)
+        stuck = job.finish(HANG_SECONDS)
         if stuck:
             self.complain(stuck[0], f"{who}: {stuck[1]}")
 

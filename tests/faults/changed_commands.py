@@ -8,8 +8,8 @@ import shutil
 import subprocess
 
 from cases import Judged
+from processes import HANG_SECONDS
 
-SECONDS = 60
 USUAL = {0, 2, 65, 66}
 SCAN = "--dwi scan/data.nii --bvals scan/bvals --bvecs scan/bvecs --mask scan/mask.nii.gz"
 SHELLS = SCAN.replace("scan/", "shells/")
@@ -123,7 +123,7 @@ class ChangedCase(Judged):
         return f"{super().title()} {self.name}"
 
     def call(self, *line, cwd=None):
-        return subprocess.run([self.program, *line], capture_output=True, text=True, cwd=cwd or self.folder, timeout=SECONDS)
+        return subprocess.run([self.program, *line], capture_output=True, text=True, cwd=cwd or self.folder, timeout=HANG_SECONDS)
 
     def run(self):
         shutil.copytree(self.fault.complete_folder(self), self.folder, symlinks=True)

@@ -7,6 +7,8 @@ import struct
 import subprocess
 from typing import NamedTuple
 
+from processes import HANG_SECONDS
+
 SCAN = "--dwi scan/data.nii --bvals scan/bvals --bvecs scan/bvecs --mask scan/mask.nii.gz"
 
 
@@ -187,7 +189,7 @@ class Inputs:
         return os.path.join(self.folder, name)
 
     def voxherd(self, text):
-        subprocess.run([self.program, *text.split(" ")], cwd=self.folder, check=True, capture_output=True, timeout=120)
+        subprocess.run([self.program, *text.split(" ")], cwd=self.folder, check=True, capture_output=True, timeout=HANG_SECONDS)
 
     def make_masks(self):
         for name in ("tracts/af/seed.nii.gz", "tracts/af/target.nii.gz", "tracts/cst/seed.nii.gz"):
@@ -227,7 +229,7 @@ class Inputs:
         if key is None:
             key = f"{self.folder}_{len(self.references)}"
             shutil.copytree(self.folder, key, symlinks=True)
-            done = subprocess.run([self.program, *command_line(c.words)], cwd=key, capture_output=True, text=True, timeout=120)
+            done = subprocess.run([self.program, *command_line(c.words)], cwd=key, capture_output=True, text=True, timeout=HANG_SECONDS)
             if done.returncode != 0:
                 raise RuntimeError(f"an undamaged run failed: {command_line(c.words)}: {done.returncode} {done.stderr}")
             self.references[tuple(c.words)] = key
@@ -236,7 +238,7 @@ class Inputs:
             if not os.path.exists(pair[1]):
                 return f"{name} is missing"
             words = [self.program, "compare"] if name.endswith(".h5") else ["cmp"]
-            done = subprocess.run([*words, *pair], capture_output=True, text=True, timeout=60)
+            done = subprocess.run([*words, *pair], capture_output=True, text=True, timeout=HANG_SECONDS)
             if done.returncode != 0:
                 return f"{name}: {done.stdout[-200:]}{done.stderr[-200:]}"
         return ""

@@ -12,8 +12,8 @@ from cases import Judged
 from commands import MAKERS, Word, command_line
 from hostile_files import ODD_NAMES, PLACES, changes, kind_of, spellings
 from mesh_inputs import CIFTI_ARGUMENTS, MESH_MAKERS
+from processes import HANG_SECONDS
 
-SECONDS = 60  # a command that takes longer hangs; usual are 0.1 to 2
 MAX_GB = 3
 USUAL = {0, 2, 65, 66, 74}
 # Texts of exceptions that nobody has put into words.
@@ -186,7 +186,7 @@ class InputCase(Judged):
         line = [self.inputs.program, *command_line(self.words)]
         with open(os.path.join(self.top, "log"), "w+b") as log:
             job = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-            self.status, usage = self.fault.wait_for(job, log, SECONDS)
+            self.status, usage = self.fault.wait_for(job, log, HANG_SECONDS)
             log.seek(0)
             self.output = log.read().decode("utf-8", "replace")
         if self.status is None:

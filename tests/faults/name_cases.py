@@ -7,7 +7,8 @@ import subprocess
 import zipfile
 
 from cases import Judged
-from input_cases import RAW, SECONDS, USUAL
+from input_cases import RAW, USUAL
+from processes import HANG_SECONDS
 from text_parsers import check_batch_script, check_citation, check_no_formulas, rows_of_table, text_of_page
 
 try:
@@ -59,7 +60,7 @@ class NamesCase(Judged):
 
     def call(self, *words, program=None, environment=None):
         """Exit status 0 or a usual error in one line; returns whether it was 0."""
-        done = subprocess.run([program or self.inputs.program, *words], cwd=self.folder, capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS,
+        done = subprocess.run([program or self.inputs.program, *words], cwd=self.folder, capture_output=True, stdin=subprocess.DEVNULL, timeout=HANG_SECONDS,
                               env=environment)
         self.status = done.returncode if done.returncode >= 0 else 128 - done.returncode
         output = (done.stdout + done.stderr).decode("utf-8", "surrogateescape")

@@ -8,6 +8,7 @@ import time
 
 
 CRASH_SIGNALS = {signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV}
+HANG_SECONDS = 300  # a process that takes longer hangs: usual are 0.1 to 2 s, on a busy machine with slow disks a minute
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # as in containers
 
 

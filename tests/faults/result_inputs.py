@@ -6,6 +6,7 @@ import subprocess
 
 from commands import SCAN, argument, command, with_first
 from input_cases import BadInput, InputCase, ViewInput, snapshot
+from processes import HANG_SECONDS
 
 try:
     import h5py
@@ -271,7 +272,7 @@ class ResultCase(InputCase):
                 store_checksums(file)
         self.note("old checksums" if kept else "new checksums")
         self.is_vague = True
-        accepted = subprocess.run([self.inputs.program, "verify", path, "--accept"], capture_output=True, timeout=60)
+        accepted = subprocess.run([self.inputs.program, "verify", path, "--accept"], capture_output=True, timeout=HANG_SECONDS)
         if accepted.returncode not in (0, 65):
             self.status = accepted.returncode
             self.complain("crashed", f"verify --accept: status {accepted.returncode}: {accepted.stderr[-300:]}")

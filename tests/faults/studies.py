@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 
-from processes import Job
+from processes import HANG_SECONDS, Job
 
 # Without h5py, `voxherd compare` and `voxherd verify` are the only judges.
 if importlib.util.find_spec("h5py"):
@@ -14,7 +14,6 @@ else:
 
 CONFIG = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../configs/geodesic-phantom.cfg")
 SPGR = "--signal spgr --tr 3.5 --flip-angle 15 --relaxivity 4.5 --vfa-flip-angles 2,5,10,15".split()
-SECONDS = 60  # a job that takes longer than this hangs; two seconds are usual
 
 
 def scan(inputs):
@@ -98,7 +97,7 @@ class Studies:
 
     def voxherd(self, *words):
         """Runs to the end; the output if it fails."""
-        done = subprocess.run([self.program, *words], capture_output=True, text=True, timeout=SECONDS)
+        done = subprocess.run([self.program, *words], capture_output=True, text=True, timeout=HANG_SECONDS)
         return "" if done.returncode == 0 else f"{words[0]} {words[-1]}: status {done.returncode}: {done.stderr}"
 
     def command(self, study, inputs, out, *options):
@@ -122,7 +121,7 @@ class Studies:
 
     def complete(self, study, inputs, out, ranks, *options):
         job = Job(ranks, self.command(study, inputs, out, *options), out + ".log")
-        stuck = job.finish(SECONDS)
+        stuck = job.finish(HANG_SECONDS)
         seconds = job.ended - job.started
         if stuck or job.status != 0:
             raise RuntimeError(f"an undisturbed run of {study.name} failed: {job.status} {job.output()} {stuck}")

@@ -9,9 +9,9 @@ import time
 
 from cases import Judged
 from input_cases import snapshot
+from processes import HANG_SECONDS
 
 PATIENCE = 0.3  # seconds that a client waits which has sent only a part of a request
-SECONDS = 30
 MAX_MB = 1000
 GOOD = {"from": [0, 0, 0], "to": [5, 5, 5], "metric": "inverse", "alpha": 3, "smooth": 0, "max-ratio": 100}
 READS = ["/", "/api/state", "/api/alive", "/api/map/0", "/api/passable", "/api/regions", "/api/arrivals/from", "/api/voxel/100",
@@ -46,7 +46,7 @@ class Viewer:
         """Its exit status."""
         self.job.send_signal(signal.SIGINT)
         try:
-            self.job.communicate(timeout=SECONDS)
+            self.job.communicate(timeout=HANG_SECONDS)
         except subprocess.TimeoutExpired:
             self.job.kill()
             self.job.communicate()
@@ -55,7 +55,7 @@ class Viewer:
     def send(self, pieces, patience, ends=False):
         """Bytes of the answer, until the connection ends or nothing comes for `patience` seconds."""
         answer = b""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=SECONDS) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=HANG_SECONDS) as connection:
             try:
                 for piece in pieces:
                     connection.sendall(piece)
@@ -90,7 +90,7 @@ class RequestCase(Judged):
     def run(self):
         viewer = self.setup.viewer()
         pieces, is_whole = self.make(viewer)
-        self.answer = viewer.send(pieces, SECONDS if is_whole else PATIENCE, ends=self.chance.random() < 0.1)
+        self.answer = viewer.send(pieces, HANG_SECONDS if is_whole else PATIENCE, ends=self.chance.random() < 0.1)
         self.shown = f"{b''.join(pieces)[:600]!r} is answered by {self.answer[:300]!r}"
         found = re.match(rb"HTTP/1\.[01] (\d{3}) ", self.answer)
         self.status = int(found[1]) if found else None
@@ -200,7 +200,7 @@ class RequestCase(Judged):
             self.complain("status", self.shown)
         if self.status == 200 and self.has_token is False and self.target.startswith("/api/"):
             self.complain("wrong", f"answered without the token: {self.shown}")
-        alive = viewer.send([viewer.head("GET", "/api/state") + f"Host: localhost\r\nX-Token: {viewer.token}\r\n\r\n".encode()], SECONDS)
+        alive = viewer.send([viewer.head("GET", "/api/state") + f"Host: localhost\r\nX-Token: {viewer.token}\r\n\r\n".encode()], HANG_SECONDS)
         if not alive.startswith(b"HTTP/1.1 200 "):
             self.complain("hung", f"the owner gets {alive[:100]!r} after {self.shown}")
         if viewer.megabytes() > MAX_MB:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 from cases import Judged
-from input_cases import SECONDS
+from processes import HANG_SECONDS
 
 COMPLETE, DISK = 0, 74
 # The words of a command, and the file or folder that it writes.
@@ -51,7 +51,7 @@ class WriteErrorCase(Judged):
 
     def call(self, *more, **environment):
         return subprocess.run([self.inputs.program, *self.text.split(), self.out, *more], cwd=self.folder, capture_output=True, text=True,
-                              timeout=SECONDS, check=False, env={**os.environ, **environment})
+                              timeout=HANG_SECONDS, check=False, env={**os.environ, **environment})
 
     def expected(self):
         """The files of an undisturbed run."""
