@@ -34,7 +34,7 @@ posterior::shape posterior::parameters(const output_settings& in) {
   return {static_cast<std::uint64_t>(make_parameter_layout(in.chain).count)};
 }
 
-bool posterior::has_odds(const output_settings& in) { return in.chain.log_odds_per_fibre.has_value(); }
+bool posterior::has_gains(const output_settings& in) { return in.chain.gain_per_fibre.has_value(); }
 
 posterior::shape posterior::added_fibres(const output_settings& in) {
   return {static_cast<std::uint64_t>(in.chain.fibres - 1)};
@@ -63,15 +63,15 @@ std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table&
                ? voxel_model::make_cuda_estimator(ballstick_model{}, gradients, gradient_deviation, all)
                : voxel_model::make_cpu_estimator(d, ballstick_model{}, gradients, gradient_deviation, all);
   };
-  return s.log_odds_per_fibre ? make_odds_estimator(s, make) : make(s);
+  return s.gain_per_fibre ? make_gain_estimator(s, make) : make(s);
 }
 
 std::size_t device_bytes_per_voxel(const settings& s, std::size_t measurements, bool gradient_deviation) {
-  if (s.log_odds_per_fibre) {
+  if (s.gain_per_fibre) {
     std::size_t bytes = 0;
     for (int fibres = 1; fibres <= s.fibres; ++fibres) {
       settings own = settings_with_fibres(s, fibres);
-      own.log_odds_per_fibre = std::nullopt;
+      own.gain_per_fibre = std::nullopt;
       bytes += device_bytes_per_voxel(own, measurements, gradient_deviation);
     }
     return bytes;

@@ -35,14 +35,14 @@ std::unique_ptr<estimator> make_estimator(const device& d, const gradient_table&
 settings settings_with_fibres(const settings& s, int fibres);
 
 /// Samples each voxel with 1, 2, ... s.fibres fibres. Keeps the results of the number with the largest mean log
-/// likelihood of its samples after subtracting s.log_odds_per_fibre for each fibre; outputs of further fibres are zero.
+/// likelihood of its samples after subtracting s.gain_per_fibre for each fibre; outputs of further fibres are zero.
 /// All numbers are compared, because a second fibre may gain little where there are three. `make`: an estimator with a
 /// fixed number of fibres.
 ///
 /// The log evidence is the posterior mean of the log likelihood minus the divergence of the posterior from the prior.
 /// The mean already penalises each parameter by about half a unit (p_D / 2 of Spiegelhalter et al., J R Stat Soc B
 /// 64:583, 2002); the threshold stands for the change of the divergence.
-std::unique_ptr<estimator> make_odds_estimator(const settings& s,
+std::unique_ptr<estimator> make_gain_estimator(const settings& s,
                                                const std::function<std::unique_ptr<estimator>(const settings&)>& make);
 
 /// Device memory that one voxel of a batch takes.

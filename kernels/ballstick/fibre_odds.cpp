@@ -15,7 +15,7 @@ class candidate {
         estimator_(std::move(estimator)),
         chosen_(chosen_outputs<posterior_outputs>({s, true})),
         widths_(output_widths<posterior_outputs>({s, true})) {
-    chosen_[result_arrays::place<"log_odds">()] = false;
+    chosen_[result_arrays::place<"log_likelihood_gain">()] = false;
   }
 
   /// `wanted`: the run's arrays; what is null there is not computed.
@@ -43,10 +43,10 @@ class candidate {
   std::array<std::vector<float>, result_arrays::count> columns_;
 };
 
-class odds_estimator final : public estimator {
+class gain_estimator final : public estimator {
  public:
-  odds_estimator(const settings& s, const std::function<std::unique_ptr<estimator>(const settings&)>& make)
-      : per_fibre_(*s.log_odds_per_fibre), widths_(output_widths<posterior_outputs>({s, true})) {
+  gain_estimator(const settings& s, const std::function<std::unique_ptr<estimator>(const settings&)>& make)
+      : per_fibre_(*s.gain_per_fibre), widths_(output_widths<posterior_outputs>({s, true})) {
     for (int fibres = 1; fibres <= s.fibres; ++fibres) {
       const settings own = settings_with_fibres(s, fibres);
       candidates_.emplace_back(own, make(own));
@@ -63,15 +63,15 @@ class odds_estimator final : public estimator {
   }
 
  private:
-  /// Index of the candidate whose results are kept; stores the odds.
+  /// Index of the candidate whose results are kept; stores the gains.
   std::size_t choose(std::size_t item, const result_arrays& out) const {
     const std::size_t added = candidates_.size() - 1;
-    float* const odds = out.values<"log_odds">();
+    float* const gains = out.values<"log_likelihood_gain">();
     std::size_t best = 0;
     float beyond = 0;  // gained since the best number, less what each fibre has to gain
     for (std::size_t k = 1; k <= added; ++k) {
       const float gain = candidates_[k].log_likelihood(item) - candidates_[k - 1].log_likelihood(item);
-      if (odds != nullptr) odds[item * added + k - 1] = gain;
+      if (gains != nullptr) gains[item * added + k - 1] = gain;
       beyond += gain - per_fibre_;
       if (beyond < 0) continue;
       best = k;
@@ -82,7 +82,7 @@ class odds_estimator final : public estimator {
 
   void keep(const candidate& from, std::size_t item, const result_arrays& out) const {
     for (std::size_t i = 0; i < out.count; ++i) {
-      if (out.array[i] == nullptr || i == result_arrays::place<"log_odds">()) continue;
+      if (out.array[i] == nullptr || i == result_arrays::place<"log_likelihood_gain">()) continue;
       auto* const to = static_cast<std::byte*>(out.array[i]) + item * widths_[i];
       if (from.results.array[i] == nullptr) {
         std::memset(to, 0, widths_[i]);
@@ -117,9 +117,9 @@ settings settings_with_fibres(const settings& s, int fibres) {
   return own;
 }
 
-std::unique_ptr<estimator> make_odds_estimator(const settings& s,
+std::unique_ptr<estimator> make_gain_estimator(const settings& s,
                                                const std::function<std::unique_ptr<estimator>(const settings&)>& make) {
-  return std::make_unique<odds_estimator>(s, make);
+  return std::make_unique<gain_estimator>(s, make);
 }
 
 }  // namespace voxherd::ballstick

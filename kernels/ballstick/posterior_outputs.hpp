@@ -22,7 +22,7 @@ using shape = std::vector<std::uint64_t>;
 shape samples(const output_settings& in);
 shape parameters(const output_settings& in);
 inline bool has_samples(const output_settings& in) { return in.all_samples; }
-bool has_odds(const output_settings& in);
+bool has_gains(const output_settings& in);
 shape added_fibres(const output_settings& in);
 template <int K>
 bool has_fibre(const output_settings& in) {
@@ -82,9 +82,9 @@ constexpr entry others[] = {
     {"mean_tau", real, 1, "1/signal^2", "posterior mean of the noise precision", map_of<&L::tau>},
     {"tau", real, 0, "1/signal^2", "posterior samples of the noise precision", samples_of<&L::tau>},
     {"log_likelihood", real, 1, "1", "mean of the samples' log likelihood, without terms that only the data determine",
-     {.layout = output_layout::volume, .when = has_odds}},
-    {"log_odds", real, 0, "1", "log_likelihood gained by a second, third, ... fibre",
-     {.layout = output_layout::volume, .shape = added_fibres, .when = has_odds}},
+     {.layout = output_layout::volume, .when = has_gains}},
+    {"log_likelihood_gain", real, 0, "1", "log_likelihood gained by a second, third, ... fibre",
+     {.layout = output_layout::volume, .shape = added_fibres, .when = has_gains}},
     {"acceptance", real, 0, "1", "fraction of accepted jumps of ", {.layout = output_layout::volume, .shape = parameters}},
     {"status", element_type::uint8, 1, "code", "0 fitted; other codes: reason why not (docs/commands/README.md)", map},
 };

@@ -39,8 +39,8 @@ struct settings {
   int adapt_every = 40;
   std::uint64_t seed = 8665904;
   /// Instead of the relevance prior: what each fibre must add to the mean of the log likelihood
-  /// (make_odds_estimator()).
-  std::optional<float> log_odds_per_fibre = std::nullopt;
+  /// (make_gain_estimator()).
+  std::optional<float> gain_per_fibre = std::nullopt;
   float ratio_mean = 0.13f;  ///< prior of R, zeppelin model
   float ratio_std = 0.03f;
 

@@ -45,12 +45,12 @@ std::size_t count_shells(const gradient_table& gradients) {
 /// fitted by false fibres.
 void advise_model(const ballstick::settings& settings, const gradient_table& gradients) {
   using ballstick::diffusion_model;
-  if (settings.model == diffusion_model::mono_exponential && settings.fibres > 2 && !settings.log_odds_per_fibre)
+  if (settings.model == diffusion_model::mono_exponential && settings.fibres > 2 && !settings.gain_per_fibre)
     spdlog::info(
         "--model 1 with {} fibres finds false fibres where slow tissue shares a voxel; for fibres use --model 2, for "
         "maps of d --fibres 2",
         settings.fibres);
-  if (settings.fibres > 1 && !settings.log_odds_per_fibre)
+  if (settings.fibres > 1 && !settings.gain_per_fibre)
     spdlog::info(
         "for maps and numbers of fibres consider --fibre-odds 5, which found the right number more often in phantoms, "
         "in about twice the time");

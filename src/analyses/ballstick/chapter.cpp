@@ -53,13 +53,13 @@ void add_acceptance(result_draft& d) {
   const output_spec& o = d.result.output("acceptance");
   const std::vector<float> map = d.result.read_map(o.name);
   const std::vector<std::string> names = component_names(o);
-  const bool by_odds = d.result.has("log_odds");  // a fibre that a voxel does not have was not sampled
+  const bool by_gain = is_number_of_fibres_chosen(d.result);  // a fibre that a voxel does not have was not sampled
   std::vector<bar> bars;
   table numbers{with_unit(o.name, o.unit), {"parameter", "median", "quartiles"}, {}};
   for (std::size_t k = 0; k < names.size(); ++k) {
     std::vector<float> values;
     for (const std::uint64_t v : d.fitted)
-      if (!by_odds || map[v * names.size() + k] > 0) values.push_back(map[v * names.size() + k]);
+      if (!by_gain || map[v * names.size() + k] > 0) values.push_back(map[v * names.size() + k]);
     const distribution q = describe_values(std::move(values));
     bars.push_back({names[k], q.median});
     numbers.rows.push_back({names[k], number_text(q.median), number_text(q.q25) + " to " + number_text(q.q75)});
@@ -114,7 +114,7 @@ int add_ballstick_maps(draft& d) {
     add_map(d, numbered("dyads{}_dispersion", i),
             {.map = colour_map::viridis,
              .first = 0,
-             .note = d.find("log_odds") == nullptr
+             .note = d.find("log_likelihood_gain") == nullptr
                          ? "Dark means a certain direction, bright an uncertain one."
                          : "Dark means a certain direction or no fibre, bright an uncertain one."});
   add_map(d, "mean_d", {.first = 0, .note = "Fluid is bright."});
@@ -134,7 +134,7 @@ void write_ballstick_methods(methods_text& m) {
   const std::string fibres = m.state("fibres"), model = m.state("model");
   const bool has_range_of_diffusivities = model != "1";
   std::string choice;
-  if (m.result.has("log_odds"))
+  if (is_number_of_fibres_chosen(m.result))
     choice = fmt::format(
         " The number of fibres is the one with the largest mean log likelihood of the samples after subtracting {} for "
         "each fibre.",

@@ -13,7 +13,7 @@ using ballstick::relevance_prior;
 constexpr double max_jumps = 10'000'000;
 
 void check_model(const ballstick_model_request& r, const given_options& given) {
-  if (r.log_odds_per_fibre) {
+  if (r.gain_per_fibre) {
     if (r.fibres < 2) option::refuse("--fibre-odds: expected --fibres of 2 or more");
     if (r.relevance_weight != 1)  // 1 is in the configurations
       option::refuse_given(given, "ard-weight", "with --fibre-odds, which replaces the relevance prior");
@@ -39,7 +39,7 @@ ballstick::settings ballstick_model_request::settings() const {
                 : all_relevance ? relevance_prior::all
                                 : relevance_prior::all_but_first;
   s.relevance_weight = static_cast<float>(relevance_weight);
-  if (log_odds_per_fibre) s.log_odds_per_fibre = static_cast<float>(*log_odds_per_fibre);
+  if (gain_per_fibre) s.gain_per_fibre = static_cast<float>(*gain_per_fibre);
   s.unattenuated = unattenuated;
   s.unattenuated_relevance = unattenuated_relevance;
   s.ratio_mean = static_cast<float>(ratio_mean);
@@ -61,7 +61,7 @@ const option_table<ballstick_model_request>& ballstick_model_options() {
        {.text = "weight of the relevance prior, which removes fibres that the data do not support (automatic relevance determination)", .stored = always, .paper = true}},
       {"no-ard", &T::no_relevance, {.text = "no relevance prior: also keep fibres that the data do not support", .stored = always}},
       {"all-ard", &T::all_relevance, {.text = "let the relevance prior remove the first fibre too", .stored = always}},
-      {"fibre-odds", &T::log_odds_per_fibre, range{-1000, 1000},
+      {"fibre-odds", &T::gain_per_fibre, range{-1000, 1000},
        {.text = "sample with 1, 2, ... fibres, without the relevance prior, and keep the number with the largest mean log likelihood after subtracting this for each fibre; 5 suits most data", .standard = "the relevance prior", .stored = always}},
       {"f0", &T::unattenuated, {.text = "add a signal that diffusion does not attenuate", .stored = always}},
       {"f0-ard", &T::unattenuated_relevance,

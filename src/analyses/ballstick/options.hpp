@@ -26,7 +26,7 @@ struct ballstick_model_request {
   bool all_relevance = false;
   bool unattenuated = false;
   bool unattenuated_relevance = false;
-  std::optional<double> log_odds_per_fibre;  ///< none: the relevance prior decides how many fibres there are
+  std::optional<double> gain_per_fibre;  ///< none: the relevance prior decides how many fibres there are
   double ratio_mean = 0.13;
   double ratio_std = 0.03;
   bool all_samples = false;

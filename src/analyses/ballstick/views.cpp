@@ -9,6 +9,11 @@
 
 namespace voxherd {
 
+bool is_number_of_fibres_chosen(const result_reader& r) {
+  const nlohmann::json& c = r.configuration();
+  return c.contains("fibre-odds") && c.at("fibre-odds").is_number();
+}
+
 namespace {
 
 const bids_json scalar_encoding{{"Type", "scalar"}};
@@ -22,10 +27,10 @@ bids_json describe_ballstick_model(const result_reader& r) {
   m["Description"] = fmt::format("ball & stick, model {}: {}; Metropolis sampling after a least-squares start", model,
                                  models[static_cast<std::size_t>(std::clamp(model, 1, 3) - 1)]);
   m["URL"] = "https://doi.org/10.1016/j.neuroimage.2006.09.018";  // Behrens 2007
-  const bool by_odds = r.has("log_odds");
-  const double weight = by_odds || c.value("no-ard", false) ? 0 : c.value("ard-weight", 1.0);
+  const bool by_gain = is_number_of_fibres_chosen(r);
+  const double weight = by_gain || c.value("no-ard", false) ? 0 : c.value("ard-weight", 1.0);
   m["Parameters"] = {{"ARDFudgeFactor", weight}, {"Fibers", c.value("fibres", 0)}};
-  if (by_odds) m["Parameters"]["LogOddsPerFiber"] = c.at("fibre-odds");
+  if (by_gain) m["Parameters"]["LogLikelihoodGainPerFiber"] = c.at("fibre-odds");
   m["BootstrapParameters"] = {
       {"Burnin", c.value("burn-in", 0)}, {"Jumps", c.value("jumps", 0)}, {"SampleEvery", c.value("sample-every", 0)}};
   return m;

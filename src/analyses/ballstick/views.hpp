@@ -8,6 +8,9 @@
 
 namespace voxherd {
 
+/// Whether the number of fibres is chosen in each voxel (--fibre-odds), not by the relevance prior.
+bool is_number_of_fibres_chosen(const result_reader& r);
+
 namespace report {
 
 void write_ballstick_chapter(result_draft& d);

@@ -1,4 +1,4 @@
-"""voxherd ballstick --fibre-odds: choices follow the odds, any ranks give the same bytes, BIDS says what was done."""
+"""voxherd ballstick --fibre-odds: choices follow the gains of the log likelihood, any ranks give the same bytes, BIDS says what was done."""
 import json
 import os
 import shutil
@@ -36,18 +36,18 @@ class FibreOdds(unittest.TestCase):
         with h5py.File(path) as file:
             return {name: values[:] for name, values in file["VTKHDF/PointData"].items()}
 
-    def test_fibres_are_those_whose_odds_are_large_enough(self):
+    def test_fibres_are_those_that_gain_enough(self):
         found = self.maps(self.fit("five.h5", "--fibre-odds", "5"))
-        odds = found["log_odds"]
-        self.assertEqual(odds.shape[-1], 2)
-        gained = np.cumsum(np.concatenate([np.zeros_like(odds[..., :1]), odds - 5], axis=-1), axis=-1)
+        gains = found["log_likelihood_gain"]
+        self.assertEqual(gains.shape[-1], 2)
+        gained = np.cumsum(np.concatenate([np.zeros_like(gains[..., :1]), gains - 5], axis=-1), axis=-1)
         number = 1 + np.argmax(gained, axis=-1)
         second, third = number >= 2, number >= 3
         self.assertTrue(0.1 < third.mean() < second.mean() + 1e-9)
         np.testing.assert_array_equal(found["mean_f2"] > 0, second)
         np.testing.assert_array_equal(found["mean_f3"] > 0, third)
         all_fibres = self.maps(self.fit("all.h5", "--fibre-odds", "-1000"))
-        np.testing.assert_array_equal(all_fibres["log_odds"], odds)
+        np.testing.assert_array_equal(all_fibres["log_likelihood_gain"], gains)
         plain = self.maps(self.fit("plain.h5", "--no-ard"))
         for name, values in plain.items():
             np.testing.assert_array_equal(all_fibres[name], values, name)
@@ -61,11 +61,11 @@ class FibreOdds(unittest.TestCase):
         name = self.path("bids", "sub-01", "dwi", "sub-01_model-bs_param-vfsum_desc-mean_dwimap.json")
         with open(name, encoding="utf-8") as file:
             parameters = json.load(file)["Model"]["Parameters"]
-        self.assertEqual((parameters["ARDFudgeFactor"], parameters["LogOddsPerFiber"]), (0, 5))
+        self.assertEqual((parameters["ARDFudgeFactor"], parameters["LogLikelihoodGainPerFiber"]), (0, 5))
 
     def test_configurations_may_be_combined_with_it(self):
         config = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "configs", "ballstick-quick.cfg")
-        self.assertIn("log_odds", self.maps(self.fit("quick.h5", "--config", config, "--fibres", "2", "--fibre-odds", "5")))
+        self.assertIn("log_likelihood_gain", self.maps(self.fit("quick.h5", "--config", config, "--fibres", "2", "--fibre-odds", "5")))
 
     def test_what_has_no_meaning_is_refused(self):
         for options, named in ((["--fibres", "1"], "--fibres of 2 or more"), (["--no-ard"], "exclude each other"),

@@ -254,7 +254,7 @@ void expect_fibres_by_odds(const device& d, bool rician) {
   const std::vector<std::uint64_t> voxels{7, 8, 9};
   s.fibres = 3;
   ballstick::settings chosen = program_settings(s, 5);
-  chosen.log_odds_per_fibre = 5.0f;
+  chosen.gain_per_fibre = 5.0f;
   const ballstick_run by_odds(d, gradients, chosen, rows, voxels);
   std::vector<ballstick_run> fixed;
   std::vector<std::array<double, 3>> likelihood(3);  // by number of fibres and voxel
@@ -274,7 +274,8 @@ void expect_fibres_by_odds(const device& d, bool rician) {
     std::size_t best = 0;
     for (std::size_t k = 1; k < 3; ++k) {
       const double gain = likelihood[item][k] - likelihood[item][k - 1];
-      EXPECT_NEAR(at(by_odds.values("log_odds"), 2 * item + k - 1), gain, 0.02) << item << ", " << k + 1 << " fibres";
+      EXPECT_NEAR(at(by_odds.values("log_likelihood_gain"), 2 * item + k - 1), gain, 0.02)
+          << item << ", " << k + 1 << " fibres";
       if (likelihood[item][k] - 5 * static_cast<double>(k) >= likelihood[item][best] - 5 * static_cast<double>(best))
         best = k;
     }

@@ -47,7 +47,7 @@ void expect_same_first_jumps(const device& d, const ballstick_settings& s, int d
 /// Rows with a gradient deviation must give the results of plain rows with the deviated gradient table.
 void expect_deviation_is_another_table(const device& d, int directions);
 
-/// Voxels of one, two and three fibres, sampled with each number of fibres: odds are those of the reference's
+/// Voxels of one, two and three fibres, sampled with each number of fibres: gains are those of the reference's
 /// likelihood of the samples, and the results are those of the number that they choose.
 void expect_fibres_by_odds(const device& d, bool rician);
 
