@@ -6,7 +6,7 @@ import unittest
 
 import numpy as np
 from perfusion_jobs import MAPS, PerfusionJobs, Study, tissue, write_nifti
-from toy_jobs import digest, voxherd
+from toy_jobs import digest, h5py, voxherd
 
 R1, TR_MS, FLIP = 4.5, 4.0, 20.0  # /s/mM, ms, degrees
 
@@ -14,6 +14,40 @@ R1, TR_MS, FLIP = 4.5, 4.0, 20.0  # /s/mM, ms, degrees
 def spoiled_echo(t1_s, flip_degrees=FLIP, tr_s=TR_MS / 1000, M0=900.0):
     e, a = np.exp(-tr_s / t1_s), np.radians(flip_degrees)
     return M0 * np.sin(a) * (1 - e) / (1 - e * np.cos(a))
+
+
+def parker(t_s):
+    """The arterial curve of Parker et al. 2006 (Magn Reson Med 56:993), mM."""
+    t = np.asarray(t_s, float) / 60
+    peaks = sum(a / (s * np.sqrt(2 * np.pi)) * np.exp(-(t - c) ** 2 / (2 * s * s)) for a, c, s in ((.809, .17046, .0563), (.330, .365, .132)))
+    return np.where(t > 0, peaks + 1.05 * np.exp(-.1685 * t) / (1 + np.exp(-38.078 * (t - .483))), 0)
+
+
+class Minima(PerfusionJobs):
+    def test_long_delays_do_not_end_in_another_minimum(self):
+        times, n = np.arange(128) * 120 / 128, 300
+        fine = np.arange(0, 121, .05)
+        gut = np.where(fine < 5, 0, np.exp(-(fine - 5) / 12))
+        arterial = parker(fine - 10)
+        curves = [np.interp(times, fine, c) for c in (arterial, np.convolve(arterial, gut / gut.sum())[:len(fine)])]
+        chance = np.random.default_rng(1)
+        flows = np.column_stack([*np.tile([400., 20., 100.], (n, 1)).T, chance.uniform(0, 15, n), chance.uniform(0, 10, n)])
+        series = write_nifti(self.path("series.nii"), tissue(times, *curves, flows)[:, None, None])
+        np.savetxt(self.path("times.txt"), times, fmt="%.9g")
+        np.savetxt(self.path("curves.csv"), np.c_[times, *curves], fmt="%.9g", delimiter=",")
+        scan = ("--dynamic", series, "--times", self.path("times.txt"), "--curves", self.path("curves.csv"))
+
+        def missed(*options):
+            """Voxels whose arterial flow is off by more than a quarter."""
+            out = self.path("out.h5")
+            rc, output = self.launch(out, "--overwrite", *options, scan=scan)
+            self.assertEqual(rc, 0, output)
+            with h5py.File(out, "r") as file:
+                return np.count_nonzero(abs(file["maps/ka"][()] - 20) > 5)
+
+        for solver in ("lm", "varpro"):
+            self.assertGreater(missed("--solver", solver, "--starts", 1), n // 20)
+            self.assertLessEqual(missed("--solver", solver), 1)
 
 
 class Truth(PerfusionJobs):
