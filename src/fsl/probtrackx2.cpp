@@ -61,6 +61,8 @@ void check_probtrackx2(const probtrackx2_request& r, const given_options&) {
   need(!r.samples.empty(), "-s, the samples (subject.bedpostX/merged),");
   need(!r.mask.empty(), "-m, the mask of the samples (subject.bedpostX/nodif_brain_mask),");
   need(!r.seed_image.empty() || !r.connectome.empty(), "-x, the seeds,");
+  if (r.has_passed_regions())
+    option::refuse("probtrackx2: give --seed-image or --network-masks, not both; voxherd track --connectome has both");
   if (r.file_name.find('/') != std::string::npos)
     option::refuse(
         fmt::format("probtrackx2: -o {}: expected a name without folders; --dir is the folder", r.file_name));
@@ -223,7 +225,7 @@ bool has_grid(const nifti_header& image, const nifti_header& other) {
 /// Without --xfm: seeds on another grid than the samples are placed by voxel sizes, as FSL does.
 void choose_seed_space(track_request& r) {
   if (!r.transform.empty()) return;
-  const auto& seeds = r.connectome.empty() ? r.seed_image : r.connectome;
+  const auto& seeds = r.seeds();
   const bool has_image = !std::all_of(seeds.begin(), seeds.end(), is_surface_mask);
   const std::string image = !r.reference.empty() ? r.reference : has_image ? first_image(seeds) : r.mask;
   r.reference.clear();  // the samples' grid
@@ -247,6 +249,19 @@ void log_seed_space(const track_request& r) {
   } else {
     spdlog::info("{}", told);
   }
+}
+
+/// FSL places the coarser grid of --target2 by voxel sizes, whatever its header says. On one process.
+void log_target_space(const track_request& r) {
+  if (r.target2.empty() || is_surface_mask(r.target2) || !is_nifti_name(r.target2)) return;
+  const nifti_header targets = read_nifti_header(r.target2), seeds = read_nifti_header(find_reference(r));
+  const double shift_mm = largest_shift_mm(fsl_grid(seeds), fsl_grid(targets));
+  const auto& voxel = targets.grid.voxel_size_mm;
+  if (shift_mm > *std::max_element(voxel.begin(), voxel.end()))
+    spdlog::warn(
+        "--target2 {}: is placed by the matrices of its header and that of {}; FSL places it by voxel sizes alone, up "
+        "to {:.3g} mm away from there",
+        r.target2, seeds.path, shift_mm);
 }
 
 void check_grids(const track_request& r) {
@@ -414,7 +429,7 @@ std::vector<std::uint64_t> list_seed_voxels(const std::vector<std::string>& mask
 
 /// The files of seeds, and the voxels of their images one after another.
 void list_seed_files(const track_request& r, const result_reader& result, probtrackx2_outputs& wanted) {
-  for (const std::string& path : r.connectome.empty() ? r.seed_image : r.connectome) {
+  for (const std::string& path : r.seeds()) {
     wanted.seed_files.push_back({path, is_surface_mask(path)});
     if (wanted.seed_files.back().is_surface) continue;
     std::vector<std::uint64_t>& voxels = wanted.seed_files.back().voxels;
@@ -518,7 +533,10 @@ exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
   s.broadcast(folder);
   track_request track;
   s.agree([&] { track = make_track_request(request, folder); });
-  s.on_root([&] { log_seed_space(track); });
+  s.on_root([&] {
+    log_seed_space(track);
+    log_target_space(track);
+  });
   const run_listener listener = listen_as_part(request.run);
   track.run.listener = &listener;
   const exit_status status = run_track_with(s, track, make_extension(request, folder));

@@ -157,6 +157,12 @@ class Words(unittest.TestCase):
         done = self.track("-x", self.fine("r7", moved_mm=30), "--opd", "--dir=elsewhere")
         self.assertRegex(done.stdout, r"warning: .*placed by voxel sizes.*place it up to 5\d(\.\d)? mm away")
 
+    def test_a_header_that_places_target2_elsewhere_is_warned_of(self):
+        for moved_mm, is_warned in ((0, False), (30, True)):
+            done = self.track("-x", "r7", "--omatrix2", "--target2=" + self.fine("r8", moved_mm), f"--dir=columns{moved_mm}")
+            found = re.search(r"warning: --target2 fine_r8.nii.gz: is placed by the matrices.*up to 5\d(\.\d)? mm away", done.stdout)
+            self.assertEqual(found is not None, is_warned, done.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()
