@@ -260,11 +260,12 @@ nlohmann::ordered_json boutiques_group(const option_choices& choices) {
   std::vector<std::string> members;
   for (const auto& choice : choices.choices)
     for (const std::string& name : choice.front()) members.push_back(identifier(name));
-  return {{"id", "one_of_" + members.front()},
-          {"name", fmt::format("one of {}", fmt::join(members, ", "))},
+  const bool may_be_several = choices.rule == choice_rule::at_least_one;
+  return {{"id", (may_be_several ? "some_of_" : "one_of_") + members.front()},
+          {"name", fmt::format("{} of {}", may_be_several ? "at least one" : "one", fmt::join(members, ", "))},
           {"members", members},
-          {"mutually-exclusive", true},
-          {"one-is-required", !choices.is_optional}};
+          {"mutually-exclusive", !may_be_several},
+          {"one-is-required", !choices.is_optional()}};
 }
 
 std::string boutiques_text(const command& c) {

@@ -87,8 +87,8 @@ std::vector<std::string> option_list::choice_parts(const option_choices& c) cons
     if (!parts.empty()) parts.emplace_back("|");
     for (const auto& part : choice) parts.push_back(part_text(part));
   }
-  parts.front().insert(0, c.is_optional ? "[" : "(");
-  parts.back() += c.is_optional ? "]" : ")";
+  parts.front().insert(0, c.is_optional() ? "[" : "(");
+  parts.back() += c.is_optional() ? "]" : ")";
   return parts;
 }
 
@@ -106,7 +106,7 @@ std::vector<std::vector<std::string>> option_list::usage() const {
     if (spec.place > 0) placed[spec.place] = spec.required ? spec.shown() : fmt::format("[{}]", spec.shown());
     if (spec.place == 0 && spec.required) named.push_back(spec.shown());
     for (const option_choices& c : choices_) {
-      if (c.first() != spec.name || (c.is_optional && !spec.takes_value())) continue;
+      if (c.first() != spec.name || (c.is_optional() && !spec.takes_value())) continue;
       const std::vector<std::string> parts = choice_parts(c);
       named.insert(named.end(), parts.begin(), parts.end());
     }
@@ -149,7 +149,7 @@ std::vector<std::string> option_list::find_missing(const option_choices& c, cons
     }
     return missing;
   }
-  if (c.is_optional) return {};
+  if (c.is_optional()) return {};
   return {fmt::format("{}", fmt::join(choice_parts(c), " "))};
 }
 
@@ -171,6 +171,7 @@ std::vector<std::string> option_list::find_missing(const void* request, const gi
 
 void option_list::check_choices(const given_options& given) const {
   for (const option_choices& c : choices_) {
+    if (c.rule == choice_rule::at_least_one) continue;
     std::string chosen;
     for (const auto& choice : c.choices) {
       std::string first;

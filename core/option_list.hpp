@@ -77,11 +77,16 @@ struct option_spec {
 using option_value = std::variant<std::monostate, bool, long long, double, std::string, std::vector<std::string>,
                                   std::vector<long long>, std::vector<double>>;
 
-/// Options of which one has to be given, or with `is_optional` at most one. A choice may consist of several options,
-/// and each of these of alternatives in turn: choices[choice][part][alternative].
+/// How many of some choices have to be given.
+enum class choice_rule : std::uint8_t { one, at_most_one, at_least_one };
+
+/// A choice may consist of several options, and each of these of alternatives in turn:
+/// choices[choice][part][alternative].
 struct option_choices {
   std::vector<std::vector<std::vector<std::string>>> choices;
-  bool is_optional = false;
+  choice_rule rule = choice_rule::one;
+
+  bool is_optional() const { return rule == choice_rule::at_most_one; }
 
   const std::string& first() const { return choices.front().front().front(); }
 };
@@ -197,7 +202,7 @@ class option_list {
   /// The same with other names, without those whose new name is "" and choices of these; none of them is required.
   void add_renamed(const option_list& base, std::size_t offset,
                    const std::function<std::string(const option_spec&)>& new_name);
-  void add_choices(std::initializer_list<const char*> choices, bool is_optional);
+  void add_choices(std::initializer_list<const char*> choices, choice_rule rule);
   void add_form(const char* words, const char* required);
 
   void fill(void* request, const given_options& given) const;

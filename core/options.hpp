@@ -217,11 +217,15 @@ class option_table : public option_list {
   /// One of these choices must be given, and only one. A choice is one option or several ("dwi bvals bvecs"), of which
   /// each may have alternatives ("from|from-point to|to-point").
   option_table&& one_of(std::initializer_list<const char*> choices) && {
-    add_choices(choices, false);
+    add_choices(choices, choice_rule::one);
+    return std::move(*this);
+  }
+  option_table&& at_least_one_of(std::initializer_list<const char*> choices) && {
+    add_choices(choices, choice_rule::at_least_one);
     return std::move(*this);
   }
   option_table&& at_most_one_of(std::initializer_list<const char*> choices) && {
-    add_choices(choices, true);
+    add_choices(choices, choice_rule::at_most_one);
     return std::move(*this);
   }
 

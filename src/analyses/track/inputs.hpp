@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,19 @@ struct track_tract {
   std::uint64_t started = 0;
 };
 
+/// The regions of --connectome if the seeds are others: streamlines are counted between all regions that they pass.
+struct passed_regions {
+  std::vector<std::int64_t> labels;  ///< of each region; empty if there are none
+  fsl_grid grid;                     ///< that of the parcellation
+  std::vector<std::int32_t> column;  ///< (nz, ny, nx): number of the voxel's region, from 0; -1: none
+
+  bool empty() const { return labels.empty(); }
+  static constexpr auto members() {
+    using T = passed_regions;
+    return std::tuple(&T::labels, &T::grid, &T::column);
+  }
+};
+
 /// Inputs of `voxherd track`; the same on every rank. Seeds, groups and streamlines are numbered over all draws.
 struct track_inputs {
   explicit track_inputs(posterior_samples read) : samples(std::move(read)) {}
@@ -49,7 +63,8 @@ struct track_inputs {
   std::vector<std::uint64_t> place_voxels;       ///< linear index of each place's voxel in space.grid
   std::vector<list_place> seed_places;           ///< of each seed, if there are surfaces among the seeds
   surface_masks surfaces;
-  std::vector<std::int64_t> labels;  ///< label of region number i + 1; empty without --connectome
+  std::vector<std::int64_t> labels;  ///< label of region number i + 1; empty unless the seeds are those of --connectome
+  passed_regions passed;
   std::vector<std::uint32_t> exits, target_begin, targets;  ///< tables of track::track_input
   std::vector<std::string> target_names;
   std::vector<track_draw> draws;
@@ -61,7 +76,9 @@ struct track_inputs {
   std::uint64_t mask_voxels = 0;  ///< in which streamlines run; on the root
   nlohmann::json provenance, configuration;
 
-  /// Columns of the counts by seed: regions of --connectome, then targets.
+  /// Labels of the rows and columns of the connectome's matrices.
+  const std::vector<std::int64_t>& region_labels() const { return passed.empty() ? labels : passed.labels; }
+  /// Columns of the counts by seed: regions of the seeds, then targets.
   std::size_t columns() const { return labels.size() + target_names.size(); }
   /// Whether results name their tracts.
   bool has_tracts() const { return !tracts.front().name.empty(); }

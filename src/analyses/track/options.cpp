@@ -33,7 +33,7 @@ double min_cosine(double max_angle_degrees) {
 void check_request(const track_request& r, const given_options& given) {
   if (r.start_fibre > 0) refuse_given(given, "first-fibre", "with --start-fibre");
   if (!r.tracts.empty())
-    for (const char* name : {"include", "include-rule", "ordered", "matrix1"})
+    for (const char* name : {"seed-image", "connectome", "include", "include-rule", "ordered", "matrix1"})
       refuse_given(given, name, "with --tracts, which has the masks of each tract");
   if (r.ordered && r.rule == include_rule::one) refuse("--ordered has no meaning with --include-rule or");
 }
@@ -65,8 +65,8 @@ const option_table<track_request>& drawing_options() {
                 "and masks in the order of the options: vertices with 0 or NaN are left out",
         .many = true, .paper = true}},
       {"connectome", &T::connectome, text_kind::file,
-       {.text = "parcellation, or several masks, whose voxels are seeds; matrices between its regions are written",
-        .many = true}},
+       {.text = "parcellation, or several masks: matrices of the streamlines between its regions are written; its voxels are the seeds "
+                "unless others are given", .many = true}},
       {"region-names", &T::region_names, text_kind::file,
        {.text = "names of the regions of --connectome: text, one region per line: label, name", .needs = "connectome"}},
       {"tracts", &T::tracts, text_kind::file,
@@ -83,7 +83,7 @@ const option_table<track_request>& drawing_options() {
        {.text = "radius of the ball around a seed voxel's centre in which streamlines start", .unit = "mm",
         .stored = always}},
       {"random-seed", &T::random_seed, at_least(0), {.text = "start of the random numbers; the same one gives the same result", .stored = always}}})
-    .one_of({"seed-image", "connectome", "tracts"})
+    .at_least_one_of({"seed-image", "connectome", "tracts"})
     .group("Streamlines", {
       {"step", &T::step_mm, range{0.01, 100}, {.text = "step length", .unit = "mm", .stored = always}},
       {"max-steps", &T::max_steps, range{1, 500'000}, {.text = "largest number of steps on each side of the seed", .stored = always, .paper = true}},
@@ -228,7 +228,7 @@ void check_transforms(const track_request& r) {
 void match_surface_values(track_request& r) {
   r.values_of.clear();
   if (r.surface_values.empty()) return;
-  std::vector<std::string> files = r.connectome.empty() ? r.seed_image : r.connectome;
+  std::vector<std::string> files = r.seeds();
   const std::size_t of_seeds = different_surfaces(files).size();
   files.clear();
   for (const mask_option& option : mask_options)
@@ -313,7 +313,7 @@ track::walk_settings make_walk_settings(const track_request& r, const fsl_grid& 
   how.rule = r.rule;
   how.ordered = r.ordered;
   how.each_half = r.each_half;
-  how.connectome = !r.connectome.empty();
+  how.connectome = r.has_seeds_in_regions();
   return how;
 }
 

@@ -90,6 +90,12 @@ struct track_request {
   double matrix_min_length_mm = 0;
   mask_rules masks = mask_rules::own;
   run_request run;
+
+  /// Whether the regions of --connectome are the seeds.
+  bool has_seeds_in_regions() const { return seed_image.empty() && !connectome.empty(); }
+  /// Whether streamlines from other seeds are counted between the regions of --connectome.
+  bool has_passed_regions() const { return !seed_image.empty() && !connectome.empty(); }
+  const std::vector<std::string>& seeds() const { return has_seeds_in_regions() ? connectome : seed_image; }
 };
 
 /// The options whose masks are images or surfaces, or lists of them, in the grid of the seeds.

@@ -355,6 +355,18 @@ pair_matrix make_fibre_pairs(const session& s, const track_request& request, tra
   return m;
 }
 
+pair_matrix make_region_pairs(const session& s, const track_inputs& in) {
+  pair_matrix m;
+  m.option = "--connectome", m.step = "region-pair", m.result = "connectome";
+  m.rows.number = 3;
+  m.rows.grid = in.passed.grid;
+  m.rows.voxels.assign(in.passed.labels.size(), no_voxel);
+  m.rows.column = in.passed.column;
+  m.kept = std::make_shared<kept_pairs>(kept_list_bytes(s));
+  m.sums = std::make_shared<std::vector<track::pair_entry>>();
+  return m;
+}
+
 void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inputs& in, const device& d,
                     step_list& steps) {
   const auto sums = std::make_shared<pair_sums>();
@@ -375,7 +387,9 @@ void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inp
   steps.work(matrix.step + "-sums", [&, d, sums](nlohmann::json& summary) {
     add_up(s, matrix, d.threads, *sums);
     summary[matrix.result + "_entries"] = sums->entries.size();
+    if (matrix.sums) *matrix.sums = std::move(sums->entries);
   });
+  if (matrix.sums) return;
   steps
       .run_into(matrix.option, matrix.rows.file, "track-matrix", matrix.result,
                 [&, sums] { return std::make_unique<pair_rows>(matrix, in, *sums); })

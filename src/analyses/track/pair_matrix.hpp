@@ -12,12 +12,14 @@
 
 namespace voxherd {
 
-/// FSL's matrix 3: pairs of voxels that streamlines connect, of one mask or of two.
+/// FSL's matrix 3: pairs of voxels that streamlines connect, of one mask or of two; or pairs of regions.
 struct pair_matrix {
   seed_matrix rows;                  ///< the mask of the rows, and of the columns unless they have their own
   seed_matrix columns;               ///< the other mask; without voxels if there is none
   std::shared_ptr<kept_pairs> kept;  ///< lists that were drawn with the groups of streamlines, or for their sizes
   std::string option = "--matrix3", step = "pair", result = "matrix3";  ///< names
+  /// The sums of all streamlines, if they go into the run's own result instead of a file: see add_pair_steps().
+  std::shared_ptr<std::vector<track::pair_entry>> sums;
 
   bool has_own_columns() const { return !columns.voxels.empty(); }
   const seed_matrix& column_mask() const { return has_own_columns() ? columns : rows; }
@@ -31,10 +33,15 @@ pair_matrix make_pair_matrix(const session& s, const track_request& request, tra
 /// --target4 (columns), by the fibre followed there. Collective. Throws failure.
 pair_matrix make_fibre_pairs(const session& s, const track_request& request, track_inputs& in);
 
+/// The regions that the streamlines of other seeds pass (track_inputs::passed). `sums` has the pairs after the run's
+/// steps.
+pair_matrix make_region_pairs(const session& s, const track_inputs& in);
+
 /// Changes what a tracker reads: it counts the pairs, and no targets.
 void adapt_to_pairs(const pair_matrix& matrix, const track_inputs& in, track::track_input& view);
 
-/// Adds the steps: pairs of each group of streamlines, sorted and added up; the sums of all groups; the file.
+/// Adds the steps: pairs of each group of streamlines, sorted and added up; the sums of all groups; the file, if there
+/// is one.
 void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inputs& in, const device& d,
                     step_list& steps);
 

@@ -16,6 +16,7 @@
 #include "src/analyses/track/surface_seeds.hpp"
 #include "src/io/fingerprint.hpp"
 #include "src/io/input_file.hpp"
+#include "src/scan/grid_space.hpp"
 #include "src/scan/label_image.hpp"
 #include "src/scan/region_names.hpp"
 
@@ -91,11 +92,18 @@ label_image read_regions(const std::vector<std::string>& paths, const fsl_grid& 
   return all;
 }
 
+void check_number_of_regions(const std::string& path, std::size_t regions, std::size_t at_least) {
+  if (regions >= at_least && regions <= max_regions) return;
+  throw failure(exit_status::bad_data,
+                fmt::format("{}: has {}, expected {} {}", path, counted(regions, "label"),
+                            regions < at_least ? "at least" : "at most", regions < at_least ? at_least : max_regions));
+}
+
 /// Seeds of a mask, or of a parcellation's regions one after another; those without samples are left out.
 void read_seeds(const track_request& request, const seed_list& seeds_of_list, const fsl_grid& grid, track_inputs& in,
                 std::vector<track::seed>& seeds) {
-  const bool network = !request.connectome.empty(), is_list = !seeds_of_list.path.empty();
-  std::vector<std::string> paths = network ? request.connectome : request.seed_image;
+  const bool network = request.has_seeds_in_regions(), is_list = !seeds_of_list.path.empty();
+  std::vector<std::string> paths = request.seeds();
   if (is_list) paths = {seeds_of_list.path};
   for (std::size_t i = 0; i < paths.size(); ++i)
     in.provenance[input_name(paths, network ? "connectome" : "seed-image", i)] = fingerprint(paths[i]);
@@ -104,9 +112,7 @@ void read_seeds(const track_request& request, const seed_list& seeds_of_list, co
   if (network && paths.size() == 1) keep_named_regions(request.region_names, {}, image);
   const std::string& path = image.path;
   if (network) in.labels.assign(image.values.begin(), image.values.end());
-  if (in.labels.size() > max_regions)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: has {} labels, expected at most {}", path, in.labels.size(), max_regions));
+  check_number_of_regions(path, in.labels.size(), 0);
   std::size_t outside = 0;
   for (const std::uint64_t v : image.voxels_with({})) {
     std::uint32_t region = 0;
@@ -137,12 +143,60 @@ void refuse_large_image(const image_grid& grid) {
                   fmt::format("the image has {} voxels, expected at most {}", grid.voxel_count(), max_voxels));
 }
 
+/// Throws failure if no region has a voxel in the image of the seeds.
+void check_regions_are_in(const fsl_grid& seeds, const fsl_grid& regions, const label_image& image) {
+  const grid_space of_seeds(seeds), of_regions(regions);
+  for (const std::uint64_t v : image.voxels_with({}))
+    if (find_voxel(seeds, of_seeds.to_index(of_regions.to_world(voxel_position(regions, v))))) return;
+  throw failure(
+      exit_status::bad_data,
+      fmt::format("--connectome {}: none of its regions is in the image of the seeds; is it of this subject, and in "
+                  "the same space?",
+                  image.path));
+}
+
+/// One parcellation keeps its own grid, which may be finer than that of the seeds; several masks have the latter.
+passed_regions read_passed_regions(const track_request& request, track_inputs& in) {
+  const std::vector<std::string>& paths = request.connectome;
+  if (has_surfaces(paths))
+    throw failure(
+        exit_status::usage,
+        fmt::format("--connectome {}: is or contains a surface, whose regions need its vertices as seeds: leave "
+                    "--seed-image out, or give the regions as an image",
+                    paths.front()));
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    in.provenance[input_name(paths, "connectome", i)] = fingerprint(paths[i]);
+  passed_regions regions;
+  label_image image;
+  if (paths.size() == 1) {
+    regions.grid = fsl_grid(read_nifti_header(paths.front()));
+    refuse_large_image(regions.grid);
+    image = read_labels(paths.front(), regions.grid, label_kind::labels, "", in.rules);
+    (void)counted_voxels(image, in.provenance["connectome"]);
+    keep_named_regions(request.region_names, {}, image);
+  } else {
+    regions.grid = in.space.grid;
+    image = read_regions(paths, regions.grid, true, in);
+  }
+  check_number_of_regions(image.path, image.values.size(), 2);
+  check_regions_are_in(in.space.grid, regions.grid, image);
+  regions.labels.assign(image.values.begin(), image.values.end());
+  regions.column.assign(image.label.size(), -1);
+  for (const std::uint64_t v : image.voxels_with({})) {
+    const auto found = std::lower_bound(image.values.begin(), image.values.end(), image.label[v]);
+    if (found != image.values.end() && *found == image.label[v])
+      regions.column[v] = static_cast<std::int32_t>(found - image.values.begin());
+  }
+  return regions;
+}
+
 /// Collective: the file of names is read by the root.
 void name_regions(const session& s, const std::string& file, track_inputs& in) {
   if (file.empty()) return;
   in.configuration["region-names"] = s.from_root([&] {
     in.provenance["region-names"] = fingerprint(file);
-    return read_region_names(file, {in.labels.begin(), in.labels.end()});
+    const std::vector<std::int64_t>& labels = in.region_labels();
+    return read_region_names(file, {labels.begin(), labels.end()});
   });
 }
 
@@ -241,12 +295,14 @@ track_inputs read_track_inputs(const session& s, const track_request& given, con
   track_draw& draw = in.draws.front();
   s.on_root([&] {
     in.draws.front() = read_draw(request, seeds_of_list, in);
+    if (request.has_passed_regions()) in.passed = read_passed_regions(request, in);
     read_counted_masks(request, in);
     in.surfaces.finish(in.space.grid);
     if (!in.surfaces.empty()) in.configuration["mesh-space"] = mesh_space_name(request.meshes);
   });
   s.note_stage("masks read");
-  auto found = std::tie(in.voxels, in.seed_places, in.labels, in.configuration, draw.seeds, draw.how, draw.plan);
+  auto found =
+      std::tie(in.voxels, in.seed_places, in.labels, in.passed, in.configuration, draw.seeds, draw.how, draw.plan);
   s.broadcast(found);
   in.surfaces.broadcast(s);
   set_closest_vertex(request, in);

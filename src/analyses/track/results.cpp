@@ -7,6 +7,7 @@
 #include <array>
 
 #include "core/text.hpp"
+#include "src/analyses/track/connectome.hpp"
 #include "src/analyses/track/matrix.hpp"
 #include "src/analyses/track/met_masks.hpp"
 #include "src/analyses/track/surface_seeds.hpp"
@@ -46,13 +47,10 @@ void warn_of_few(const std::string& where, std::uint64_t accepted, const track_d
 /// Where the seeds are, if some are vertices, which maps do not show; labels of the regions.
 void add_input_constants(const track_inputs& in, std::vector<constant>& all) {
   add_places(in.seed_places, "", "seeds", all);
-  if (in.labels.empty()) return;
-  all.push_back({"labels",
-                 {in.labels.size()},
-                 {in.labels.begin(), in.labels.end()},
-                 "1",
-                 "label of each row and column",
-                 "connectome"});
+  const std::vector<std::int64_t>& labels = in.region_labels();
+  if (labels.empty()) return;
+  all.push_back(
+      {"labels", {labels.size()}, {labels.begin(), labels.end()}, "1", "label of each row and column", "connectome"});
 }
 
 /// The order of the groups of constants in a result.
@@ -101,7 +99,8 @@ known_size track_size(const track_inputs& in) {
   return size_of_maps(in.space.grid, in.place_voxels.size(), static_cast<double>(in.tracts.size() * bytes), largest);
 }
 
-std::vector<constant> make_track_constants(const track_sums& sums, const track_inputs& in) {
+std::vector<constant> make_track_constants(const track_sums& sums, const std::vector<track::pair_entry>& regions,
+                                           const track_inputs& in) {
   std::vector<constant> all;
   if (in.has_tracts()) {
     constant started{"started", {in.tracts.size()}, {}, "1", "streamlines of each tract, in the order of the maps",
@@ -115,6 +114,7 @@ std::vector<constant> make_track_constants(const track_sums& sums, const track_i
   track::tally_list::for_each([&]<class Tally>() {
     if (Tally::output.add_constants != nullptr && is_counted<Tally>(in)) Tally::output.add_constants(sums, in, all);
   });
+  if (!in.passed.empty()) add_passed_matrices(regions, in, all);
   all.push_back(streamline_number("mask_voxels", in.mask_voxels,
                                   "voxels in which streamlines run; maps have their neighbours, too"));
   std::stable_sort(all.begin(), all.end(),

@@ -80,7 +80,7 @@ void check_cover(const char* option, const std::vector<std::string>& names, cons
 
 std::string seed_space_image(const track_request& request) {
   if (!request.reference.empty() || request.transform.empty()) return request.reference;
-  return first_image(request.connectome.empty() ? request.seed_image : request.connectome);
+  return first_image(request.seeds());
 }
 
 track_space read_track_space(const session& s, const track_request& request, const fsl_grid& samples,

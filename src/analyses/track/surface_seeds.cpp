@@ -45,7 +45,7 @@ class listed_seeds {
                std::vector<track::seed>& seeds)
       : paths_(paths),
         request_(request),
-        network_(!request.connectome.empty()),
+        network_(request.has_seeds_in_regions()),
         in_(in),
         seeds_(seeds),
         owner_(in.space.grid.voxel_count()),
@@ -124,8 +124,8 @@ track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t r
 }
 
 void read_listed_seeds(const track_request& request, track_inputs& in, std::vector<track::seed>& seeds) {
-  const std::vector<std::string>& paths = request.connectome.empty() ? request.seed_image : request.connectome;
-  if (!request.connectome.empty() && paths.size() < 2)
+  const std::vector<std::string>& paths = request.seeds();
+  if (request.has_seeds_in_regions() && paths.size() < 2)
     throw failure(exit_status::usage,
                   fmt::format("--connectome {}: is one surface, expected at least two masks", paths.front()));
   listed_seeds list(paths, request, in, seeds);

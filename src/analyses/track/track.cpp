@@ -32,10 +32,18 @@ std::vector<std::uint64_t> number_map_voxels(const track_inputs& in) {
 track_matrices make_matrices(const session& s, const track_request& request, const track_extension& more,
                              track_inputs& in) {
   track_matrices all{make_seed_matrices(s, request, in), {}};
+  if (!in.passed.empty()) all.pairs.push_back(make_region_pairs(s, in));
   if (!request.matrix3.empty()) all.pairs.push_back(make_pair_matrix(s, request, in));
   if (!request.matrix4_rows.empty()) all.pairs.push_back(make_fibre_pairs(s, request, in));
   if (more.add_matrices) more.add_matrices(s, in, all);
   return all;
+}
+
+/// The sums of the pairs of regions; empty if none are counted.
+std::vector<track::pair_entry> pairs_of_regions(const track_matrices& matrices) {
+  for (const pair_matrix& m : matrices.pairs)
+    if (m.sums) return *m.sums;
+  return {};
 }
 
 }  // namespace
@@ -80,7 +88,7 @@ exit_status run_track_with(session& s, const track_request& request, const track
         s.on_root([&] {
           in_fsl_order = in.space.grid.turned(voxels);
           result.outputs = make_track_maps(sums, in, in_fsl_order);
-          result.constants = make_track_constants(sums, in);
+          result.constants = make_track_constants(sums, pairs_of_regions(matrices), in);
         });
         return result;
       },

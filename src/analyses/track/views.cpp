@@ -236,6 +236,7 @@ void add_connectome(result_draft& d) {
   if (d.result.find_constant("connectome", "labels") == nullptr) return;
   d.add_section("Connectome");
   add_matrix(d, "count", best::largest, names_shown::yes);
+  if (d.result.find_constant("connectome", "share") != nullptr) add_matrix(d, "share", best::largest);
   add_matrix(d, "mean_length_mm", best::largest);
   const constant* accepted = d.result.find_constant("connectome", "waytotal");
   if (accepted == nullptr) return;
@@ -253,11 +254,11 @@ const char* seed_word(const methods_text& m) {
 
 /// "5000 streamlines per seed voxel of each region".
 std::string seeding_text(methods_text& m) {
-  const bool is_connectome = m.result.find_constant("connectome", "labels") != nullptr;
+  const bool has_seeds_in_regions = m.result.find_constant("connectome", "waytotal") != nullptr;
   if (m.result.configuration().contains("tracts"))
     return m.state("tract-samples") + " streamlines per seed voxel, times a factor of each tract";
   return fmt::format("{} streamlines per {}{}", m.state("samples-per-seed"), seed_word(m),
-                     is_connectome ? " of each region" : "");
+                     has_seeds_in_regions ? " of each region" : "");
 }
 
 void add_seeds(methods_text& m) {
@@ -271,6 +272,17 @@ void add_seeds(methods_text& m) {
     m.data += fmt::format(" Streamlines started in {:.0f} {}s.", started->values.front() / per_seed, seed_word(m));
 }
 
+void add_regions(methods_text& m) {
+  const constant* labels = m.result.find_constant("connectome", "labels");
+  if (labels == nullptr || m.result.find_constant("connectome", "share") == nullptr) return;
+  const bool has_seeds_in_regions = m.result.find_constant("connectome", "waytotal") != nullptr;
+  m.text += fmt::format(
+      " Streamlines {} of {} regions were counted; a pair's share is its count divided by the root of the product of "
+      "both "
+      "regions' sums over all others.",
+      has_seeds_in_regions ? "from each to every other one" : "that pass two", labels->values.size());
+}
+
 void write_track_methods(methods_text& m) {
   m.text = fmt::format(
       "Probabilistic streamlines were drawn through posterior samples of fibre directions with {} (after Behrens et "
@@ -282,6 +294,7 @@ void write_track_methods(methods_text& m) {
   if (m.result.configuration().contains("warp-error-median"))
     m.text += " Seeds, masks and densities were in another space, connected with that of the samples by warps.";
   add_seeds(m);
+  add_regions(m);
   cite_ball_and_stick(m);
 }
 

@@ -81,7 +81,7 @@ class Statistics(TrackJobs):
         np.testing.assert_allclose([found[0, 1:], found[2, :2]], [[(5 + 22) / 2] * 2, [(15 + 1) / 2] * 2], atol=.5)
         # The connectome's own file: its matrices, and the density as a tract.
         names = os.listdir(self.export(out, "--statistics-of", self.image, out="connectome"))
-        self.assertEqual(sorted(names), ["count.csv", "nodes.tsv", "tracts.csv"])
+        self.assertEqual(sorted(names), ["count.csv", "nodes.tsv", "share.csv", "tracts.csv"])
 
     def test_means_and_groups_are_over_the_streamlines_that_the_matrix_counts(self):
         chance = np.random.default_rng(4)

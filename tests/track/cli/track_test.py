@@ -384,7 +384,6 @@ class Errors(TrackJobs):
         folder, seeds = self.samples(), self.mask("seeds", np.s_[10, 4, 3])
         base = ("--samples", folder, "--seed-image", seeds)
         self.refuse(USAGE, "--seed-image", "--samples", folder)
-        self.refuse(USAGE, "--seed-image and --connectome exclude each other", *base, "--connectome", seeds)
         self.refuse(USAGE, "--include-rule has no meaning without --include", *base, "--include-rule", "or")
         self.refuse(USAGE, "--each-half has no meaning without --include", *base, "--each-half")
         self.refuse(USAGE, "--ordered has no meaning with 1 --include", *base, "--include", seeds, "--ordered")

@@ -180,7 +180,7 @@ class Errors(TractJobs):
 
     def test_options_that_the_folder_replaces_are_rejected(self):
         folder = self.protocols()
-        for option, value, words in (("--seed-image", "seed.nii", "--seed-image and --tracts exclude each other"),
+        for option, value, words in (("--seed-image", "seed.nii", "--seed-image has no meaning with --tracts"),
                                      ("--include", "a.nii", "--include has no meaning with --tracts"),
                                      ("--matrix1", "m.h5", "--matrix1 has no meaning with --tracts"),
                                      ("--samples-per-seed", 5, "has no meaning without --seed-image or --connectome")):

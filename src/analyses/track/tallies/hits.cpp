@@ -1,6 +1,7 @@
 #include "kernels/track/tallies/hits.hpp"
 
 #include "kernels/track/tallies/lengths.hpp"
+#include "src/analyses/track/connectome.hpp"
 #include "src/analyses/track/tract_maps.hpp"
 
 namespace voxherd::track {
@@ -64,10 +65,12 @@ void add_hit_counts(const track_sums& sums, const track_inputs& in, std::vector<
   if (has_seed_tables(in))
     all.push_back(make_seed_table("hits", "1", "accepted streamlines of each seed (row) that reach each target", in,
                                   [&](std::size_t seed, std::size_t t) { return sums.of_target<"hits">(seed, t); }));
-  if (!in.labels.empty())
-    all.push_back(make_connectome("count", "1", "accepted streamlines from a region (row) that reach another (column)",
-                                  in,
-                                  [&](std::size_t from, std::size_t to) { return sums.of_regions<"hits">(from, to); }));
+  if (in.labels.empty()) return;
+  const auto of_regions = [&](std::size_t from, std::size_t to) { return sums.of_regions<"hits">(from, to); };
+  constant count = make_connectome("count", "1", "accepted streamlines from a region (row) that reach another (column)",
+                                   in, of_regions);
+  constant share = make_share(count);
+  all.insert(all.end(), {std::move(count), std::move(share)});
 }
 
 void add_hit_lengths(const track_sums& sums, const track_inputs& in, std::vector<constant>& all) {

@@ -1,0 +1,57 @@
+#include "src/analyses/track/connectome.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cmath>
+
+namespace voxherd {
+
+constant make_share(const constant& count) {
+  const std::size_t n = count.shape.at(0);
+  const auto joining = [&](std::size_t i, std::size_t j) {
+    return i == j ? 0.0 : count.values[i * n + j] + count.values[j * n + i];
+  };
+  std::vector<double> sum(n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) sum[i] += joining(i, j);
+  constant share{"share",
+                 {n, n},
+                 {},
+                 "1",
+                 "streamlines between two regions in either direction, divided by the root of the product of both "
+                 "regions' sums over all others; 0 without streamlines",
+                 "connectome"};
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      const double both = std::sqrt(sum[i] * sum[j]);
+      share.values.push_back(both > 0 ? joining(i, j) / both : 0);
+    }
+  return share;
+}
+
+void add_passed_matrices(const std::vector<track::pair_entry>& pairs, const track_inputs& in,
+                         std::vector<constant>& all) {
+  const std::size_t n = in.passed.labels.size();
+  constant count{"count",     {n, n}, std::vector<double>(n * n), "1", "accepted streamlines that pass both regions",
+                 "connectome"};
+  constant length{"mean_length_mm",
+                  {n, n},
+                  std::vector<double>(n * n),
+                  "mm",
+                  "mean length of their paths between the first points in both; 0 without streamlines",
+                  "connectome"};
+  for (const track::pair_entry& p : pairs) {
+    const std::uint64_t row = p.key >> 32, column = p.key & 0xffffffff;
+    const auto streamlines = static_cast<double>(p.count);
+    for (const std::uint64_t at : {row * n + column, column * n + row}) {
+      count.values[at] = streamlines;
+      length.values[at] = static_cast<double>(p.steps) / streamlines * in.step_mm;
+    }
+  }
+  if (pairs.empty() && in.streamlines() > 0)
+    spdlog::warn("no streamline passes two regions of --connectome; are they in the space of the seeds?");
+  constant share = make_share(count);
+  all.insert(all.end(), {std::move(count), std::move(share), std::move(length)});
+}
+
+}  // namespace voxherd
