@@ -54,7 +54,13 @@ void advise_model(const ballstick::settings& settings, const gradient_table& gra
     spdlog::info(
         "for maps and numbers of fibres consider --fibre-odds 5, which found the right number more often in phantoms, "
         "in about twice the time");
-  if (settings.model == diffusion_model::gamma && count_shells(gradients) <= 1)
+  if (settings.model != diffusion_model::gamma) return;
+  if (count_shells(gradients) > 1)
+    spdlog::info(
+        "the prior of model 2 draws d_std to 0, also with several shells: do not interpret maps of d_std, and those of "
+        "d "
+        "with care (docs/commands/ballstick.md)");
+  else
     spdlog::warn(
         "the series has one shell, which does not determine both d and d_std of model 2: their maps will be noisy, "
         "for maps of d use --model 1 --fibres 2 (bedpostx: -model 1 -n 2)");
