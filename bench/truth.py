@@ -209,12 +209,20 @@ def cross(b, protocol, snr, tool, settings, score):
     b.crossings.add(**key_of("two bundles", protocol, snr, tool, settings), **row)
 
 
+FITS_FOR_TRACK = {"default": [], "no relevance prior": ["--no-ard"], "model 3, no relevance prior": ["--model", "3", "--no-ard"]}
+
+
 def track(b, folder, name, protocol, snr):
-    for settings, options in (("default", []), ("no relevance prior", ["--no-ard"])):
-        samples, out = b.fit(folder, "white_matter.nii.gz", options), b.path("track.h5")
-        b.compute("track", "--samples", samples, "--connectome", os.path.join(folder, "truth", "ends.nii.gz"), "--loop-check", "on",
-                  "--samples-per-seed", "10" if b.arguments.small else "100", "--out", out)
-        b.networks.add(**key_of(name, protocol, snr, "voxherd track", f"{settings}, 100 per seed"), **b.score(out, folder))
+    """Streamlines from the bundles' ends, and from white matter."""
+    out = b.path("track.h5")
+    for settings, options in FITS_FOR_TRACK.items():
+        samples = b.fit(folder, "white_matter.nii.gz", options)
+        for seeds, seed_options in (("", []), (", white matter", ["--seed-image", os.path.join(folder, "white_matter.nii.gz")])):
+            b.compute("track", "--samples", samples, "--connectome", os.path.join(folder, "truth", "ends.nii.gz"), *seed_options, "--loop-check", "on",
+                      "--samples-per-seed", "10" if b.arguments.small else "100", "--out", out)
+            for weight, words in (("count", ""), ("share", ", by share")):
+                b.networks.add(**key_of(name, protocol, snr, "voxherd track", f"{settings}, 100 per seed{seeds}{words}"),
+                               **b.score(out, folder, "--matrix", weight))
 
 
 def connect(b, folder, name, protocol, snr):

@@ -7,7 +7,7 @@ import subprocess
 
 HAS_DIPY = importlib.util.find_spec("dipy") is not None
 SCORED = os.path.join("truth", "scored.nii.gz")
-IFOD2_RUNS = 5
+IFOD2_RUNS, IFOD2_STREAMLINES = 5, 50_000
 THRESHOLDS = {"documented": "0.1", "best": "0.5"}  # of peaks: tckgen's cutoff; the best with the truth known
 
 
@@ -87,14 +87,31 @@ def dipy_fibres(data):
 
 
 def network(b, data, key):
-    """iFOD2 with seeds in white matter: the mean of several runs, whose AUC differs by up to 0.05."""
-    scores = []
+    """iFOD2 with seeds in white matter: means of several runs, whose AUC differs by up to 0.05; counts and weights of SIFT2, as
+    they are and by shares."""
+    scores = {}
     for _ in range(IFOD2_RUNS):
         mrtrix("tckgen", "fod.mif", "tracks.tck", "-seed_image", "white_matter.nii.gz", "-mask", "white_matter.nii.gz", "-select",
-               "20000", folder=data)
-        mrtrix("tck2connectome", "tracks.tck", "truth/ends.nii.gz", "network.txt", "-symmetric", folder=data)
-        scores.append(b.score(os.path.join(data, "network.txt"), data))
-    b.networks.add(**key, **{name: sum(s[name] for s in scores) / IFOD2_RUNS for name in b.networks.columns if name in scores[0]})
+               IFOD2_STREAMLINES, folder=data)
+        mrtrix("tcksift2", "tracks.tck", "fod.mif", "weights.txt", folder=data)
+        for weight, words in (("", []), (", SIFT2", ["-tck_weights_in", "weights.txt"])):
+            mrtrix("tck2connectome", "tracks.tck", "truth/ends.nii.gz", "network.txt", "-symmetric", "-assignment_radial_search", "2", *words, folder=data)
+            write_shares(os.path.join(data, "network.txt"), os.path.join(data, "shares.txt"))
+            for file, how in (("network.txt", ""), ("shares.txt", ", by share")):
+                scores.setdefault(weight + how, []).append(b.score(os.path.join(data, file), data))
+    for settings, found in scores.items():
+        mean = {name: sum(s[name] for s in found) / IFOD2_RUNS for name in b.networks.columns if name in found[0]}
+        b.networks.add(**{**key, "settings": key["settings"] + settings}, **mean)
+
+
+def write_shares(network, out):
+    """Each number divided by the root of the product of both rows' sums, as voxherd's `share`."""
+    import numpy as np
+    with open(network, encoding="utf-8") as file:
+        matrix = np.array([[float(v) for v in line.replace(",", " ").split()] for line in file if not line.startswith("#")])
+    np.fill_diagonal(matrix, 0)
+    both = np.sqrt(np.outer(matrix.sum(0), matrix.sum(1)))
+    np.savetxt(out, np.divide(matrix, both, out=np.zeros_like(matrix), where=both > 0))
 
 
 def read_fibres(folder, least):
@@ -162,7 +179,7 @@ def measure(b, cross, key_of):
                 b.add_fibres(key_of(name, protocol, snr, tool, f"{word} threshold {threshold}"),
                              b.score(found, data, "--min-fraction", threshold))
             if protocol != "DTI":
-                network(b, data, key_of(name, protocol, snr, "MRtrix3 iFOD2", f"20,000 selected, mean of {IFOD2_RUNS}"))
+                network(b, data, key_of(name, protocol, snr, "MRtrix3 iFOD2", f"{IFOD2_STREAMLINES:,} selected, mean of {IFOD2_RUNS}"))
         if HAS_DIPY:
             b.add_fibres(key_of(name, protocol, snr, "DIPY csd", "relative threshold 0.5"), b.score(dipy_fibres(data), data))
     for protocol, snr in (("HARDI", 30), ("HARDI", 10), ("MS", 20)):

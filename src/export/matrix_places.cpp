@@ -13,6 +13,18 @@
 
 namespace voxherd {
 
+namespace {
+
+/// The option of the seeds: --connectome only without --seed-image.
+std::string seed_option(const result_reader& result) {
+  const nlohmann::json& inputs = result.provenance().at("inputs");
+  const bool has_other_seeds = inputs.contains("seed-image") || inputs.contains("seed-image 1");
+  const bool has_regions = inputs.contains("connectome") || inputs.contains("connectome 1");
+  return has_regions && !has_other_seeds ? "connectome" : "seed-image";
+}
+
+}  // namespace
+
 /// As the run has noted them: "seed-image", or "seed-image 1", "seed-image 2", ..., or one note for all.
 std::vector<place_file> read_mask_files(const result_reader& result, const std::string& option) {
   std::vector<place_file> files;
@@ -26,8 +38,7 @@ std::vector<place_file> read_mask_files(const result_reader& result, const std::
   if (!add(option))
     while (add(fmt::format("{} {}", option, files.size() + 1))) {
     }
-  const std::string surfaces =
-      option == "seed-image" || option == "connectome" ? "seed_surfaces" : option + "_surfaces";
+  const std::string surfaces = option == seed_option(result) ? "seed_surfaces" : option + "_surfaces";
   const nlohmann::json& configuration = result.configuration();
   if (!configuration.contains(surfaces)) return files;
   const nlohmann::json& list = configuration.at(surfaces);
@@ -86,12 +97,6 @@ matrix_places make_places(const result_reader& result, const std::string& side, 
   }
   if (!has_files && places.files.size() > 1) find_mask_files(places);
   return places;
-}
-
-/// What the seeds of a run are.
-std::string seed_option(const result_reader& result) {
-  const nlohmann::json& inputs = result.provenance().at("inputs");
-  return inputs.contains("connectome") || inputs.contains("connectome 1") ? "connectome" : "seed-image";
 }
 
 }  // namespace

@@ -61,8 +61,7 @@ void check_probtrackx2(const probtrackx2_request& r, const given_options&) {
   need(!r.samples.empty(), "-s, the samples (subject.bedpostX/merged),");
   need(!r.mask.empty(), "-m, the mask of the samples (subject.bedpostX/nodif_brain_mask),");
   need(!r.seed_image.empty() || !r.connectome.empty(), "-x, the seeds,");
-  if (r.has_passed_regions())
-    option::refuse("probtrackx2: give --seed-image or --network-masks, not both; voxherd track --connectome has both");
+  if (r.has_passed_regions()) option::refuse("probtrackx2: give --seed-image or --network-masks, not both");
   if (r.file_name.find('/') != std::string::npos)
     option::refuse(
         fmt::format("probtrackx2: -o {}: expected a name without folders; --dir is the folder", r.file_name));
@@ -373,7 +372,7 @@ track_request make_track_request(const probtrackx2_request& request, const std::
   if (r.connectome.size() == 1)
     option::refuse(
         fmt::format("probtrackx2: -x {}: --network needs a text file with at least two masks; for a parcellation use "
-                    "voxherd track --connectome",
+                    "the command track of voxherd",
                     request.connectome.front()));
   choose_seed_space(r);
   check_grids(r);

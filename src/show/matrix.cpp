@@ -118,13 +118,27 @@ struct square {
     const double v = value(row, column);
     return row != column && std::isfinite(v) && (which == best::smallest || v != 0);
   }
+  /// Both directions of each pair have the same value.
+  bool is_symmetric() const {
+    for (std::size_t i = 0; i < n(); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        if (value(i, k) != value(k, i) && !(std::isnan(value(i, k)) && std::isnan(value(k, i)))) return false;
+    return true;
+  }
+  /// The connected pairs, of a symmetric matrix each once.
+  std::vector<std::pair<std::size_t, std::size_t>> pairs() const {
+    const bool once = is_symmetric();
+    std::vector<std::pair<std::size_t, std::size_t>> all;
+    for (std::size_t i = 0; i < n(); ++i)
+      for (std::size_t k = once ? i + 1 : 0; k < n(); ++k)
+        if (is_connected(i, k)) all.emplace_back(i, k);
+    return all;
+  }
 };
 
 distribution describe_pairs(const square& m) {
   std::vector<float> values;
-  for (std::size_t i = 0; i < m.n(); ++i)
-    for (std::size_t k = 0; k < m.n(); ++k)
-      if (m.is_connected(i, k)) values.push_back(static_cast<float>(m.value(i, k)));
+  for (const auto& [i, k] : m.pairs()) values.push_back(static_cast<float>(m.value(i, k)));
   return describe_values(std::move(values));
 }
 
@@ -178,7 +192,7 @@ std::string draw_named(const square& m, const std::vector<std::string>& names, c
 }
 
 table all_pairs(const square& m, const std::vector<std::string>& names) {
-  table t{with_unit(m.c.name, m.c.unit), {"from \\ to"}, {}};
+  table t{with_unit(m.c.name, m.c.unit), {m.is_symmetric() ? "region" : "from \\ to"}, {}};
   t.header.insert(t.header.end(), names.begin(), names.end());
   for (std::size_t i = 0; i < m.n(); ++i) {
     t.rows.push_back({names[i]});
@@ -189,10 +203,7 @@ table all_pairs(const square& m, const std::vector<std::string>& names) {
 
 table best_pairs(const square& m, const std::vector<std::string>& names) {
   constexpr std::size_t max_pairs = 30;
-  std::vector<std::pair<std::size_t, std::size_t>> pairs;
-  for (std::size_t i = 0; i < m.n(); ++i)
-    for (std::size_t k = 0; k < m.n(); ++k)
-      if (m.is_connected(i, k)) pairs.emplace_back(i, k);
+  std::vector<std::pair<std::size_t, std::size_t>> pairs = m.pairs();
   std::stable_sort(pairs.begin(), pairs.end(), [&](const auto& a, const auto& b) {
     const double x = m.value(a.first, a.second), y = m.value(b.first, b.second);
     return m.which == best::smallest ? x < y : x > y;
@@ -200,7 +211,8 @@ table best_pairs(const square& m, const std::vector<std::string>& names) {
   if (pairs.size() > max_pairs) pairs.resize(max_pairs);
   table t{
       fmt::format("{}: the {} {} pairs", m.c.name, m.which == best::smallest ? "smallest" : "largest", pairs.size()),
-      {"from", "to", with_unit(m.c.name, m.c.unit)},
+      m.is_symmetric() ? std::vector<std::string>{"region", "other region", with_unit(m.c.name, m.c.unit)}
+                       : std::vector<std::string>{"from", "to", with_unit(m.c.name, m.c.unit)},
       {}};
   for (const auto& [i, k] : pairs) t.rows.push_back({names[i], names[k], number_text(m.value(i, k))});
   return t;
@@ -213,21 +225,19 @@ table region_strengths(const square& m, const std::vector<std::string>& names) {
     std::size_t number = 0, connections = 0;
     double mean = 0;
   };
-  std::vector<region> regions;
-  for (std::size_t i = 0; i < m.n(); ++i) {
-    region r{i, 0, 0};
-    for (std::size_t k = 0; k < m.n(); ++k)
-      for (const auto& [from, to] : {std::pair{i, k}, std::pair{k, i}})
-        if (m.is_connected(from, to)) r.mean += m.value(from, to), ++r.connections;
+  std::vector<region> regions(m.n());
+  for (std::size_t i = 0; i < m.n(); ++i) regions[i].number = i;
+  for (const auto& [from, to] : m.pairs())
+    for (const std::size_t i : {from, to}) regions[i].mean += m.value(from, to), ++regions[i].connections;
+  for (region& r : regions)
     if (r.connections > 0) r.mean /= static_cast<double>(r.connections);
-    regions.push_back(r);
-  }
   std::stable_sort(regions.begin(), regions.end(), [&](const region& a, const region& b) {
     if ((a.connections == 0) != (b.connections == 0)) return b.connections == 0;
     return m.which == best::smallest ? a.mean < b.mean : a.mean > b.mean;
   });
   if (regions.size() > max_regions) regions.resize(max_regions);
-  table t{fmt::format("{}: regions by the mean of their connections, in both directions", m.c.name),
+  table t{fmt::format("{}: regions by the mean of their connections{}", m.c.name,
+                      m.is_symmetric() ? "" : ", in both directions"),
           {"region", "connections", with_unit("mean", m.c.unit)},
           {}};
   for (const region& r : regions)
@@ -253,19 +263,23 @@ void add_matrix(result_draft& d, const std::string& name, best which, names_show
     for (std::size_t x = 0; x < m.n(); ++x)
       if (m.is_connected(order[y], order[x]))
         image.set(x, y, map_colour(colour_map::viridis, (m.value(order[y], order[x]) - first) / (last - first)));
-  const std::string text = fmt::format("{} of {} pairs of {} regions are connected; median {:.4g}.", q.values,
-                                       m.n() * (m.n() - 1), m.n(), q.median);
+  const bool is_symmetric = m.is_symmetric();
+  const std::size_t possible = m.n() * (m.n() - 1) / (is_symmetric ? 2 : 1);
+  const std::string text =
+      fmt::format("{} of {} pairs of {} regions are connected; median {:.4g}.", q.values, possible, m.n(), q.median);
   const bool is_named = m.n() <= max_named && (shown == names_shown::yes || m.n() <= few);
   const std::string picture =
       is_named ? draw_named(m, sorted_names, base64(encode_png(image)), text) : image_markup(image, text, 1, false);
   figure f{
       with_unit(name, c->unit),
       picture + colour_bar(colour_map::viridis, first, last, c->unit),
-      explain(name, c->meaning,
-              text + " Rows are where paths begin, columns where they end; black: none." +
-                  (is_first ? " Regions are sorted so that strongly connected ones are next to each other (average "
-                              "linkage); all matrices of the page have the same order."
-                            : "")),
+      explain(
+          name, c->meaning,
+          text +
+              (is_symmetric ? " Black: none." : " Rows are where paths begin, columns where they end; black: none.") +
+              (is_first ? " Regions are sorted so that strongly connected ones are next to each other (average "
+                          "linkage); all matrices of the page have the same order."
+                        : "")),
       {best_pairs(m, names), region_strengths(m, names)},
       is_named && m.n() > few};
   if (m.n() <= few) f.tables.push_back(all_pairs(m, names));

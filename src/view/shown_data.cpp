@@ -254,13 +254,23 @@ std::optional<connect_request> shown_data::find_connect_request(std::string& why
   return r;
 }
 
+namespace {
+
+bool has_same_grid(const image_grid& a, const image_grid& b) {
+  constexpr double tolerance = 1e-3;  // mm per voxel
+  return a.size == b.size && std::equal(a.voxel_to_world.begin(), a.voxel_to_world.end(), b.voxel_to_world.begin(),
+                                        [](double x, double y) { return std::abs(x - y) <= tolerance; });
+}
+
+}  // namespace
+
 std::string shown_data::find_parcellation() const {
   if (!result_) return "";
   const nlohmann::json inputs = result_->provenance().value("inputs", nlohmann::json::object());
   for (const char* name : {"connectome", "targets"}) {
     const std::string path = path_of(inputs, name);
     if (!is_nifti_name(path) || find_file({path}).empty()) continue;
-    if (read_nifti_header(path).grid.size == grid().size) return path;
+    if (has_same_grid(read_nifti_header(path).grid, grid())) return path;
   }
   return "";
 }

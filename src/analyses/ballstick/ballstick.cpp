@@ -57,7 +57,7 @@ void advise_model(const ballstick::settings& settings, const gradient_table& gra
   if (settings.model != diffusion_model::gamma) return;
   if (count_shells(gradients) > 1)
     spdlog::info(
-        "the prior of model 2 draws d_std to 0, also with several shells: do not interpret maps of d_std, and those of "
+        "the prior of model 2 pulls d_std to 0, also with several shells: do not interpret maps of d_std, and those of "
         "d "
         "with care (docs/commands/ballstick.md)");
   else

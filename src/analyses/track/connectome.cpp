@@ -29,7 +29,7 @@ constant make_share(const constant& count) {
   return share;
 }
 
-void add_passed_matrices(const std::vector<track::pair_entry>& pairs, const track_inputs& in,
+void add_passed_matrices(const std::vector<track::pair_entry>& pairs, std::uint64_t accepted, const track_inputs& in,
                          std::vector<constant>& all) {
   const std::size_t n = in.passed.labels.size();
   constant count{"count",     {n, n}, std::vector<double>(n * n), "1", "accepted streamlines that pass both regions",
@@ -48,7 +48,7 @@ void add_passed_matrices(const std::vector<track::pair_entry>& pairs, const trac
       length.values[at] = static_cast<double>(p.steps) / streamlines * in.step_mm;
     }
   }
-  if (pairs.empty() && in.streamlines() > 0)
+  if (pairs.empty() && accepted > 0)
     spdlog::warn("no streamline passes two regions of --connectome; are they in the space of the seeds?");
   constant share = make_share(count);
   all.insert(all.end(), {std::move(count), std::move(share), std::move(length)});

@@ -65,8 +65,8 @@ const option_table<track_request>& drawing_options() {
                 "and masks in the order of the options: vertices with 0 or NaN are left out",
         .many = true, .paper = true}},
       {"connectome", &T::connectome, text_kind::file,
-       {.text = "parcellation, or several masks: matrices of the streamlines between its regions are written; its voxels are the seeds "
-                "unless others are given", .many = true}},
+       {.text = "parcellation, or several masks: matrices of the streamlines between its regions are written; without "
+                "--seed-image its voxels are the seeds", .many = true}},
       {"region-names", &T::region_names, text_kind::file,
        {.text = "names of the regions of --connectome: text, one region per line: label, name", .needs = "connectome"}},
       {"tracts", &T::tracts, text_kind::file,

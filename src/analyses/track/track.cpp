@@ -40,10 +40,11 @@ track_matrices make_matrices(const session& s, const track_request& request, con
 }
 
 /// The sums of the pairs of regions; empty if none are counted.
-std::vector<track::pair_entry> pairs_of_regions(const track_matrices& matrices) {
+const std::vector<track::pair_entry>& pairs_of_regions(const track_matrices& matrices) {
+  static const std::vector<track::pair_entry> none;
   for (const pair_matrix& m : matrices.pairs)
     if (m.sums) return *m.sums;
-  return {};
+  return none;
 }
 
 }  // namespace

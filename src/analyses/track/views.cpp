@@ -277,10 +277,11 @@ void add_regions(methods_text& m) {
   if (labels == nullptr || m.result.find_constant("connectome", "share") == nullptr) return;
   const bool has_seeds_in_regions = m.result.find_constant("connectome", "waytotal") != nullptr;
   m.text += fmt::format(
-      " Streamlines {} of {} regions were counted; a pair's share is its count divided by the root of the product of "
+      " Streamlines {} of {} regions were counted; a pair's share is its count{} divided by the root of the product of "
       "both "
       "regions' sums over all others.",
-      has_seeds_in_regions ? "from each to every other one" : "that pass two", labels->values.size());
+      has_seeds_in_regions ? "from each to every other one" : "that pass two", labels->values.size(),
+      has_seeds_in_regions ? " in both directions" : "");
 }
 
 void write_track_methods(methods_text& m) {

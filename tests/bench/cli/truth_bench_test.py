@@ -37,7 +37,7 @@ class TruthBench(unittest.TestCase):
         self.assertGreater(int(fibres["voxels"]), 200)
         self.assertLess(float(fibres["mean_degrees"]), 15)
         networks = self.rows("truth-networks.csv")
-        self.assertEqual([r["tool"] for r in networks], 2 * ["voxherd track"] + 3 * ["voxherd connect"])
+        self.assertEqual([r["tool"] for r in networks], 12 * ["voxherd track"] + 3 * ["voxherd connect"])
         self.assertEqual({(r["true_pairs"], r["pairs"], r["valid"]) for r in networks}, {("2", "6", "2")})
         page = self.path("page.md")
         with open(page, "w", encoding="utf-8") as file:

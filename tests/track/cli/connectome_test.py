@@ -3,6 +3,7 @@ import os
 import subprocess
 import unittest
 
+import nibabel
 import numpy as np
 from crafted_inputs import BAD_DATA, USAGE
 from result_files import digest, h5py
@@ -49,6 +50,8 @@ class PassedRegions(TrackJobs):
             page = file.read()
         self.assertIn("Streamlines that pass two of 4 regions were counted", page)
         self.assertIn("30 streamlines per seed voxel, steps of", page)
+        self.assertIn("3 of 6 pairs of 4 regions are connected", page)
+        self.assertNotIn("Rows are where paths begin", page)
 
     def test_shares_of_a_network_whose_regions_are_the_seeds(self):
         found = constants(self.make("out.h5", "--samples", self.scattered(), "--connectome", self.regions(), "--samples-per-seed", 200), "connectome")
@@ -85,6 +88,30 @@ class PassedRegions(TrackJobs):
         self.assertGreater(expected[expected > 0].min(), 5)
         np.testing.assert_array_equal(constants(out, "connectome")["count"], expected)
         np.testing.assert_allclose(constants(out, "connectome")["share"], shares(expected))
+
+    def test_seeds_keep_their_files_in_exports_and_reports(self):
+        points, triangles = sheet(14.)
+        surface = write_surface(self.path("sheet.asc"), points, triangles, np.ones(len(points)))
+        samples, regions = self.samples(), self.regions()
+        words = ("--samples", samples, "--connectome", regions, "--samples-per-seed", 5)
+        out = self.make("out.h5", *words, "--seed-image", surface, "--targets", self.mask("target", np.s_[15, 3:6, 3:5]))
+        rc, _, output = voxherd("report", out, "--out", self.path("page.html"))
+        self.assertEqual(rc, 0, output)
+        with open(self.path("page.html"), encoding="utf-8") as file:
+            page = file.read()
+        self.assertIn("seeds_to_target", page)
+        self.assertNotIn("is not drawn", page)
+        # Two images of seeds and one parcellation; and masks of regions that are also seeds, in another order.
+        a, b, c = (self.mask(name, np.s_[x, 3:5, 3]) for name, x in (("a", 8), ("b", 11), ("c", 14)))
+        for name, connectome in (("one", [regions]), ("other", [c, a])):
+            self.make(f"{name}.h5", "--samples", samples, "--seed-image", a, b, "--connectome", *connectome, "--samples-per-seed", 5, "--matrix1",
+                      self.path(f"{name}1.h5"))
+            rc, _, output = voxherd("export", self.path(f"{name}1.h5"), "--to", "cifti", self.path(f"{name}.dconn.nii"), "--structures",
+                                    "THALAMUS_LEFT", "THALAMUS_RIGHT")
+            self.assertEqual(rc, 0, output)
+            axis = nibabel.load(self.path(f"{name}.dconn.nii")).header.get_axis(1)
+            of_structure = {str(found).split("_")[-1]: set(model.voxel[:, 0]) for found, _, model in axis.iter_structures()}
+            self.assertEqual(of_structure, {"LEFT": {8}, "RIGHT": {11}})
 
     def test_masks_are_regions_and_names_keep_empty_rows(self):
         seeds, samples = self.mask("seeds", np.s_[7, 3, 3]), self.samples()
@@ -158,6 +185,12 @@ class Errors(TrackJobs):
                                 "--out", self.path("out.h5"))
         self.assertEqual(rc, 0, output)
         self.assertIn("no streamline passes two regions of --connectome", output)
+        # The reason is another one if none was accepted.
+        rc, _, output = voxherd("track", "--samples", self.samples(), "--seed-image", seeds, "--connectome", regions, "--samples-per-seed", 5,
+                                "--exclude", seeds, "--out", self.path("none.h5"))
+        self.assertEqual(rc, 0, output)
+        self.assertIn("no streamline was accepted", output)
+        self.assertNotIn("passes two regions", output)
 
 
 if __name__ == "__main__":
