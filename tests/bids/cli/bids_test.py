@@ -27,7 +27,7 @@ def expected_files(stem):
     names += [f"model-bs_param-{p}_desc-merged_dwimap" for p in ("polar", "vf")]
     files = [f"{stem}_{name}.{ending}" for name in names for ending in ("nii.gz", "json")]
     tables = [f"seg-ends_meas-{m}_desc-leastcost_relmat" for m in COSTS]
-    tables += ["seg-ends_meas-count_desc-streamlines_relmat", "seg-ends_desc-leastcost_nodeindices",
+    tables += ["seg-ends_meas-count_desc-streamlines_relmat", "seg-ends_meas-share_desc-streamlines_relmat", "seg-ends_desc-leastcost_nodeindices",
                "seg-ends_desc-streamlines_nodeindices"]
     return sorted(files + [f"{stem}_{name}.{ending}" for name in tables for ending in ("tsv", "json")])
 
