@@ -46,6 +46,15 @@ std::string label_name(const std::map<std::int32_t, std::string>& names, std::in
   return at == names.end() ? std::to_string(key) : at->second;
 }
 
+/// Labels of the same name in one file are one parcel.
+void warn_of_equal_names(const std::map<std::int32_t, std::string>& used, const std::string& path) {
+  std::map<std::string, std::int32_t> key_of;
+  for (const auto& [key, name] : used)
+    if (const auto [first, is_new] = key_of.try_emplace(name, key); !is_new)
+      spdlog::warn("{}: the labels {} and {} are both called '{}': they are one parcel", path, first->second, key,
+                   name);
+}
+
 /// A key of a label, which may be negative in Workbench's files. `is_float32`: the file's values are.
 std::int32_t to_key(double value, bool is_float32, const std::string& path) {
   const std::int32_t largest = is_float32 ? largest_float_label : largest_label;
@@ -66,10 +75,14 @@ void add_dense_labels(const std::string& path, parcel_builder& parcels) {
   const std::vector<double> keys = read_cifti_column(file, 0);
   if (g->grid) parcels.list().grid = g->grid;
   std::size_t row = 0;
+  std::map<std::int32_t, std::string> used;
   for (const brain_part& part : g->parts)
     for (const std::uint64_t place : part.places)
-      if (const std::int32_t key = to_key(keys[row++], file.datatype == float32_datatype, path); key != 0)
-        parcels.add(label_name(maps->labels.front(), key), part.structure, part.surface_vertices, place);
+      if (const std::int32_t key = to_key(keys[row++], file.datatype == float32_datatype, path); key != 0) {
+        used[key] = label_name(maps->labels.front(), key);
+        parcels.add(used[key], part.structure, part.surface_vertices, place);
+      }
+  warn_of_equal_names(used, path);
 }
 
 /// A .label.gii file.
@@ -94,6 +107,7 @@ label_surface read_label_surface(const std::string& path) {
     if (const std::string name = label_name(table, s.keys.back()); s.keys.back() != 0 && name != "???")
       s.names[s.keys.back()] = name;
   }
+  warn_of_equal_names(s.names, path);
   return s;
 }
 

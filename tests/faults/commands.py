@@ -78,6 +78,8 @@ def track_commands():
                 f"--json t.json --out o.h5 --samples-per-seed 2 {brief}", ["o.h5"]),
         command("track", f"track --samples fibres.h5 --connectome ends.nii.gz --region-names names.txt --matrix1 1.h5 --trace t.csv --out "
                 f"o.h5 --samples-per-seed 2 {brief}", ["o.h5", "1.h5"]),
+        command("track", f"track --samples fibres.h5 --seed-image mask.nii.gz --connectome ends.nii.gz --region-names names.txt --json t.json --out o.h5 "
+                f"--samples-per-seed 2 {brief}", ["o.h5"]),
         command("track", f"track --samples m.bedpostX --tracts tracts --tract-list tracts.txt --tract-samples 2 --out o.h5 {brief}", ["o.h5"]),
         command("track", f"track --samples m.bedpostX --seed-image list.txt --seedref mask.nii.gz --transform flirt.mat --matrix3 3.h5 --target3 "
                 f"ends.nii.gz --stop stop.nii --paths p.h5 --max-paths 20 --out o.h5 --samples-per-seed 2 {brief}", ["o.h5", "3.h5", "p.h5"]),

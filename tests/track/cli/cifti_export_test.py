@@ -292,6 +292,22 @@ class Structures(CiftiJobs):
             np.testing.assert_allclose(np.asarray(wb.dataobj), np.asarray(image.dataobj).T[np.ix_(order, order)], rtol=1e-6)
 
 
+    def test_labels_of_the_same_name_are_one_parcel_with_a_warning(self):
+        file = self.matrix()
+        labels = np.zeros(SIZE, np.int32)
+        labels[SEEDS] = 7
+        labels[11:14, 3:6, 2:5] = 2
+        axis = cifti2.BrainModelAxis.from_mask(labels > 0, "other", AFFINE)
+        table = {0: ("???", (0, 0, 0, 0)), 2: ("same", (1, 0, 0, 1)), 7: ("same", (0, 1, 0, 1))}
+        keys = labels[tuple(axis.voxel.T)][None].astype(np.float32)
+        nibabel.save(cifti2.Cifti2Image(keys, (cifti2.LabelAxis(["parcels"], [table]), axis)), self.path("same.dlabel.nii"))
+        rc, _, output = voxherd("export", file, "--to", "cifti", self.path("same.pconn.nii"), "--parcels", self.path("same.dlabel.nii"))
+        self.assertEqual(rc, 0, output)
+        self.assertIn("the labels 2 and 7 are both called 'same': they are one parcel", output)
+        image = nibabel.load(self.path("same.pconn.nii"))
+        self.assertEqual(list(image.header.get_axis(0).name), ["same"])
+        self.assertAlmostEqual(float(np.asarray(image.dataobj)[0, 0]), self.counts.sum(), delta=1e-3 * self.counts.sum())
+
     def test_keys_of_labels_above_2_to_the_24_are_told_apart(self):
         file = self.matrix()
         labels = np.zeros(SIZE, np.int32)
