@@ -90,7 +90,7 @@ class InputCase(Judged):
             links = outs if self.words[0].text == "export" else ["tensor.report.html"] if self.words[0].text == "report" and not outs else []
             self.may_replace |= {os.path.abspath(out) for out in links}
             # What a run keeps next to its result: OUT.part, OUT.groups.
-            self.may_replace |= {os.path.abspath(name) for name in os.listdir(".") if name.startswith(tuple(out + "." for out in outs))}
+            self.may_replace |= {os.path.abspath(name) for name in os.listdir(".") if name.startswith(tuple(os.path.normpath(out) + "." for out in outs))}
             # A page's file of numbers; a link with its name is replaced itself.
             self.may_replace |= {os.path.abspath(os.path.splitext(w.text)[0] + ".json") for w in self.words if w.role == "output"}
 
