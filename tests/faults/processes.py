@@ -1,4 +1,5 @@
 """Processes of a job under faults."""
+import atexit
 import os
 import re
 import shutil
@@ -25,6 +26,16 @@ def read(path):
         return ""
 
 
+jobs = []  # that have not been waited for
+
+
+@atexit.register
+def end_jobs():
+    """If the test is stopped, no job goes on without it, above all none with a rank that is paused."""
+    for job in jobs:
+        job.signal(job.processes(), signal.SIGKILL)
+
+
 class Job:
     """A started job in its own session, in which all its processes stay, whatever happens to the launcher."""
 
@@ -36,6 +47,7 @@ class Job:
             self.process = subprocess.Popen(launch(ranks, words), stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                                             env={**os.environ, **AS_ROOT, **(environment or {})}, start_new_session=True)
         self.program = os.path.basename(words[0])
+        jobs.append(self)
 
     def processes(self):
         """Command of each living process, by number."""
@@ -74,11 +86,13 @@ class Job:
         while time.monotonic() < deadline:
             if self.process.poll() is not None and not self.processes():
                 self.ended = time.monotonic()
+                jobs.remove(self)
                 return None
             time.sleep(0.02)
         stuck = ("hung" if self.ranks() else "launcher", self.describe())
         self.signal(self.processes(), signal.SIGKILL)
         self.process.wait()
+        jobs.remove(self)
         return stuck
 
     def launcher_crashed(self):

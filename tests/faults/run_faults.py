@@ -10,6 +10,7 @@ import functools
 import os
 import random
 import shutil
+import signal
 import statistics
 import sys
 import tempfile
@@ -130,6 +131,7 @@ def write_report(path, cases):
 
 def main():
     options = arguments()
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # after which the jobs are ended
     may_mount = enter_namespace()
     chosen, skipped = choose_kinds(kinds(options.inputs), options.kinds, may_mount)
     analyses = choose_analyses(options.analyses)
