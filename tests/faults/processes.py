@@ -100,7 +100,8 @@ class Job:
         in 40 if all processes are told to end; for a rank that ends so mpirun returns 128 + 13."""
         if not self.launched or -self.process.returncode not in CRASH_SIGNALS | {signal.SIGPIPE}:
             return False
-        return set(re.findall(r":(\d+)\] \*\*\* Process received signal", self.output())) <= {str(self.process.pid)}
+        # "[host:01222]": Open MPI writes at least five digits.
+        return {int(pid) for pid in re.findall(r":(\d+)\] \*\*\* Process received signal", self.output())} <= {self.process.pid}
 
     @property
     def status(self):

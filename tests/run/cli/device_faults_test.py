@@ -9,8 +9,8 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../faults"))
 
-from processes import Job
-from studies import SECONDS, STUDIES, Studies
+from processes import HANG_SECONDS, Job
+from studies import STUDIES, Studies
 
 FAULTY = os.path.join(os.environ.get("VOXHERD_TEST_TOOLS", ""), "device_faults")
 if not os.access(FAULTY, os.X_OK) or not shutil.which("mpirun"):
@@ -33,7 +33,7 @@ class DeviceFaults(unittest.TestCase):
         words = self.studies.command(study, self.studies.inputs, out, *options)
         job = Job(ranks, [FAULTY, *words[1:]], out + ".log",
                   {"VOXHERD_DEVICE_FAULT": fault, "VOXHERD_DEVICE_FAULT_CALL": str(number), "VOXHERD_DEVICE_FAULT_LOG": log})
-        self.assertIsNone(job.finish(SECONDS))
+        self.assertIsNone(job.finish(HANG_SECONDS))
         failed = 0
         if os.path.exists(log):
             with open(log) as file:
