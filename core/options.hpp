@@ -220,6 +220,7 @@ class option_table : public option_list {
     add_choices(choices, choice_rule::one);
     return std::move(*this);
   }
+  /// One of them must be given, and several may be.
   option_table&& at_least_one_of(std::initializer_list<const char*> choices) && {
     add_choices(choices, choice_rule::at_least_one);
     return std::move(*this);

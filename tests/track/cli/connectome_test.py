@@ -26,6 +26,12 @@ class PassedRegions(TrackJobs):
     def regions(self):
         return self.mask("regions", np.s_[5, 3, 3], np.s_[10, 3:5, 3], np.s_[15, 3, 3], np.s_[10, 6, 3])
 
+    def report(self, out):
+        rc, _, output = voxherd("report", out, "--out", self.path("page.html"))
+        self.assertEqual(rc, 0, output)
+        with open(self.path("page.html"), encoding="utf-8") as file:
+            return file.read()
+
     def test_streamlines_are_counted_between_the_regions_that_they_pass(self):
         # Two rows of seeds: one passes the regions 1 to 3, the other one only region 2.
         seeds = self.mask("seeds", np.s_[7:9, 3:5, 3])
@@ -44,10 +50,7 @@ class PassedRegions(TrackJobs):
         self.assertEqual(rc, 0, output)
         for name in ("count", "share"):
             np.testing.assert_allclose(np.loadtxt(self.path(f"csv/{name}.csv"), delimiter=","), found[name])
-        rc, _, output = voxherd("report", out, "--out", self.path("page.html"))
-        self.assertEqual(rc, 0, output)
-        with open(self.path("page.html"), encoding="utf-8") as file:
-            page = file.read()
+        page = self.report(out)
         self.assertIn("Streamlines that pass two of 4 regions were counted", page)
         self.assertIn("30 streamlines per seed voxel, steps of", page)
         self.assertIn("3 of 6 pairs of 4 regions are connected", page)
@@ -95,10 +98,7 @@ class PassedRegions(TrackJobs):
         samples, regions = self.samples(), self.regions()
         words = ("--samples", samples, "--connectome", regions, "--samples-per-seed", 5)
         out = self.make("out.h5", *words, "--seed-image", surface, "--targets", self.mask("target", np.s_[15, 3:6, 3:5]))
-        rc, _, output = voxherd("report", out, "--out", self.path("page.html"))
-        self.assertEqual(rc, 0, output)
-        with open(self.path("page.html"), encoding="utf-8") as file:
-            page = file.read()
+        page = self.report(out)
         self.assertIn("seeds_to_target", page)
         self.assertNotIn("is not drawn", page)
         # Two images of seeds and one parcellation; and masks of regions that are also seeds, in another order.
