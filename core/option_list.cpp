@@ -255,8 +255,8 @@ void option_list::add_renamed(const option_list& base, std::size_t offset,
   add_part(part, offset);
 }
 
-void option_list::add_choices(std::initializer_list<const char*> choices, choice_rule rule) {
-  option_choices added{{}, rule};
+void option_list::add_choices(std::initializer_list<const char*> choices, choice_rule how_many) {
+  option_choices added{{}, how_many};
   for (const char* choice : choices) {
     added.choices.emplace_back();
     for (const std::string& part : split(choice, ' ')) {

@@ -202,7 +202,7 @@ class option_list {
   /// The same with other names, without those whose new name is "" and choices of these; none of them is required.
   void add_renamed(const option_list& base, std::size_t offset,
                    const std::function<std::string(const option_spec&)>& new_name);
-  void add_choices(std::initializer_list<const char*> choices, choice_rule rule);
+  void add_choices(std::initializer_list<const char*> choices, choice_rule how_many);
   void add_form(const char* words, const char* required);
 
   void fill(void* request, const given_options& given) const;

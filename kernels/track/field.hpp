@@ -30,6 +30,9 @@ struct column_grid {
   /// `to_voxel` is from voxels of the samples' image, and each voxel has fibre_columns columns: `columns` are so many
   /// times the numbers in `column`.
   bool by_fibre = false;
+  bool at_ends = false;  ///< streamlines reach columns with their two ends only: see find_nearest()
+  float end_radius_mm = 0;
+  float voxel_mm[3] = {};
 
   /// The column of a point in voxels of the seeds' image, or of the samples'; -1: none.
   VOXHERD_FUNCTION std::int32_t find(const float (&p)[3]) const {
@@ -41,6 +44,38 @@ struct column_grid {
     }
     assert(column[at] < static_cast<std::int32_t>(columns));
     return column[at];
+  }
+
+  /// The column of the point's voxel; if it has none, that of the nearest centre of a voxel with a column, closer than
+  /// end_radius_mm; -1: none. As tck2connectome's radial search (Smith 2015, NeuroImage 104:253).
+  VOXHERD_FUNCTION std::int32_t find_nearest(const float (&p)[3]) const {
+    std::int32_t nearest = find(p);
+    if (nearest >= 0 || !(end_radius_mm > 0)) return nearest;
+    float at[3];
+    std::int32_t first[3], last[3];
+    for (int d = 0; d < 3; ++d) {
+      const float reach = end_radius_mm / voxel_mm[d];
+      at[d] = to_voxel.coordinate(p, d);
+      first[d] = static_cast<std::int32_t>(lane::floor(at[d] - reach));
+      last[d] = static_cast<std::int32_t>(lane::floor(at[d] + reach));
+      first[d] = first[d] > 0 ? first[d] : 0;
+      last[d] = last[d] < size[d] ? last[d] : size[d] - 1;
+    }
+    float smallest_mm2 = end_radius_mm * end_radius_mm;
+    for (std::int32_t z = first[2]; z <= last[2]; ++z)
+      for (std::int32_t y = first[1]; y <= last[1]; ++y)
+        for (std::int32_t x = first[0]; x <= last[0]; ++x) {
+          const float dx = (static_cast<float>(x) - at[0]) * voxel_mm[0],
+                      dy = (static_cast<float>(y) - at[1]) * voxel_mm[1],
+                      dz = (static_cast<float>(z) - at[2]) * voxel_mm[2];
+          const float mm2 = lane::fma(dx, dx, lane::fma(dy, dy, dz * dz));
+          if (!(mm2 < smallest_mm2)) continue;
+          const std::size_t row =
+              static_cast<std::size_t>(z) * static_cast<std::size_t>(size[1]) + static_cast<std::size_t>(y);
+          const std::int32_t there = column[row * static_cast<std::size_t>(size[0]) + static_cast<std::size_t>(x)];
+          if (there >= 0) nearest = there, smallest_mm2 = mm2;
+        }
+    return nearest;
   }
 };
 
@@ -179,7 +214,9 @@ struct field_view {
   seed_space space = {};
   surface_view surfaces = {};
 
-  bool has_special_matrix() const { return matrix.by_fibre || pair_columns.by_fibre || surfaces.one_corner; }
+  bool has_special_matrix() const {
+    return matrix.by_fibre || pair_columns.by_fibre || matrix.at_ends || surfaces.one_corner;
+  }
 };
 
 struct seed {

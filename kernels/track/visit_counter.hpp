@@ -143,6 +143,17 @@ class visit_counter {
     add_cell(column, entered_at_);
   }
 
+  /// For columns at ends: the two ends of a streamline that counts, in voxels of the seeds' image, and the steps from
+  /// the seed to them.
+  VOXHERD_FUNCTION void count_ends(const float (&first)[3], std::int32_t first_steps, const float (&second)[3],
+                                   std::int32_t second_steps) {
+    if (!field_->matrix.at_ends || out_.crossings == nullptr) return;
+    half_ = 0;
+    add_column(field_->matrix.find_nearest(first), 0, first_steps, no_triangle);
+    half_ = 1;
+    add_column(field_->matrix.find_nearest(second), 0, second_steps, no_triangle);
+  }
+
  private:
   VOXHERD_FUNCTION void note(std::uint32_t key, std::int32_t point) {
     if (notes_ < max_notes) out_.notes[notes_] = {key, point};
@@ -224,7 +235,7 @@ class visit_counter {
 
   template <bool is_special>
   VOXHERD_FUNCTION void visit_columns(std::int32_t point, const float (&position)[3]) {
-    if (is_special && field_->matrix.by_fibre) return;
+    if (is_special && (field_->matrix.by_fibre || field_->matrix.at_ends)) return;
     if (point > 0 || !field_->matrix.after_start) visit_column(field_->matrix.find(position), 0, point, last_column_);
     if (field_->pair_columns.columns > 0 && !(is_special && field_->pair_columns.by_fibre))
       visit_column(field_->pair_columns.find(position), field_->matrix.columns, point, last_pair_column_);

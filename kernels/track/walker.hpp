@@ -13,7 +13,7 @@ enum class mask_places : std::uint8_t {
   samples_image,  ///< voxels of the samples' image
   seeds_image,    ///< or of another one
   surfaces,       ///< or surfaces
-  /// or surfaces, and a matrix has columns by fibre, or takes one corner of each triangle
+  /// or surfaces, and a matrix has columns by fibre or at the ends of streamlines, or takes one corner of each triangle
   special_matrices,
 };
 
@@ -65,7 +65,11 @@ class walker_among {
     // The masks that such a half has passed do not count for the other half.
     if (record_.excluded || (how_->ordered && record_.out_of_order)) passed_ = passed_before_;
     walked_ += static_cast<std::uint64_t>(point_);
-    if (half_ == 1 || counting_ == 1) return false;
+    if (half_ == 1 || counting_ == 1) {
+      if (places == mask_places::special_matrices && counting_ != 0) count_ends();
+      return false;
+    }
+    if (places == mask_places::special_matrices) copy_point(seed_point_, first_end_);
     begin_half(1);
     return true;
   }
@@ -213,6 +217,7 @@ class walker_among {
     if (point_ > 0) pass(at.marks);
     if ((field_->exits != nullptr && !stay(at)) || !stay_between(met.exits)) {
       --point_;
+      if (places == mask_places::special_matrices) copy_point(before, seed_point_);
       return;
     }
     const std::uint32_t region = at.marks >> mark::region;
@@ -228,6 +233,16 @@ class walker_among {
     counter_.template count<is_special>(at, point_, travel_, seed_point_);
     if (met.any) counter_.template count_crossed<is_special>(met, line_from(before), point_);
     if (is_special) count_fibre();
+  }
+
+  /// The ends of the halves that count; where one does not, the streamline ends at its start.
+  VOXHERD_FUNCTION void count_ends() {
+    float first[3], second[3];
+    copy_point(seed_start_, first);
+    copy_point(seed_start_, second);
+    if ((counting_ & 1u) != 0) half_ == 0 ? copy_point(seed_point_, first) : copy_point(first_end_, first);
+    if ((counting_ & 2u) != 0) copy_point(seed_point_, second);
+    counter_.count_ends(first, (counting_ & 1u) != 0 ? first_steps_ : 0, second, (counting_ & 2u) != 0 ? point_ : 0);
   }
 
   VOXHERD_FUNCTION void count_fibre() {
@@ -378,6 +393,7 @@ class walker_among {
   std::uint32_t fibre_ = 0;                        ///< number of the one that the last step followed, from 0
   float start_[3] = {}, position_[3] = {};         ///< in voxels of the samples' image
   float seed_start_[3] = {}, seed_point_[3] = {};  ///< the same points in voxels of the seeds' image
+  float first_end_[3] = {};                        ///< end of the first half there, for special matrices only
   const packed_fibre* fibres_ = nullptr;
   std::uint32_t passed_ = 0, passed_before_ = 0;
   half_record record_;

@@ -18,6 +18,7 @@ struct cifti_request {
   std::vector<std::string> structures;  ///< of each file of seeds
   std::vector<std::string> parcels;     ///< .dlabel.nii, or .label.gii of surfaces
   std::string blueprint;                ///< result of track --tracts
+  std::string matrix;                   ///< between regions: its name; "": the first one
   matrix_quantity quantity = matrix_quantity::count;
   matrix_divisor divisor = matrix_divisor::none;
   std::string waytotal;  ///< file

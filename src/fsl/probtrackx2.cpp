@@ -98,6 +98,7 @@ option_table<probtrackx2_request> with_track_options(option_table<probtrackx2_re
       .inherit(track_options(),
                [](const option_spec& spec) -> std::string {
                  if (spec.name == "out" || spec.name.starts_with("tract") || spec.group == "Matrices") return "";
+                 if (spec.name == "join-regions" || spec.name == "end-radius") return "";
                  if (spec.name == "max-steps" || spec.name == "max-angle") return "";
                  if (spec.name == "random-seed") return "rseed";
                  return spec.name == "connectome" ? "network-masks" : spec.name;

@@ -200,8 +200,10 @@ std::vector<fibre_grouping> group_fibres(const result_reader& r, const std::vect
                                          const std::map<std::int32_t, std::string>& names) {
   auto joined = find_joined_regions(result_fibres(r, items));
   if (!joined) return {};
-  // Fibres of two rays have no start: both orders are the same pair.
-  const bool has_start = joined->has_halves || r.configuration().value("rays", "one-way") == "one-way";
+  // Fibres of two rays, and streamlines whose ends are joined, have no start: both orders are the same pair.
+  const auto& how = r.configuration();
+  const bool has_start =
+      joined->has_halves || (how.value("rays", "one-way") == "one-way" && how.value("join-regions", "") != "ends");
   if (!has_start)
     for (auto& pairs : joined->of_fibre) std::sort(pairs[0].begin(), pairs[0].end());
   const label_names labels(names);

@@ -6,6 +6,18 @@
 
 namespace voxherd {
 
+namespace {
+
+/// How many streamlines have their ends in two regions: few, if regions are far from where streamlines end.
+void log_joining(const std::vector<track::pair_entry>& pairs, std::uint64_t accepted) {
+  std::uint64_t joining = 0;
+  for (const track::pair_entry& p : pairs) joining += p.count;
+  spdlog::info("{} of {} accepted streamlines ({:.3g} %) join two regions with their ends", joining, accepted,
+               100 * static_cast<double>(joining) / static_cast<double>(accepted));
+}
+
+}  // namespace
+
 constant make_share(const constant& count) {
   const std::size_t n = count.shape.at(0);
   const auto joining = [&](std::size_t i, std::size_t j) {
@@ -32,13 +44,20 @@ constant make_share(const constant& count) {
 void add_passed_matrices(const std::vector<track::pair_entry>& pairs, std::uint64_t accepted, const track_inputs& in,
                          std::vector<constant>& all) {
   const std::size_t n = in.passed.labels.size();
-  constant count{"count",     {n, n}, std::vector<double>(n * n), "1", "accepted streamlines that pass both regions",
+  const bool at_ends = in.passed.at_ends;
+  constant count{"count",
+                 {n, n},
+                 std::vector<double>(n * n),
+                 "1",
+                 at_ends ? "accepted streamlines with one end in each of both regions"
+                         : "accepted streamlines that pass both regions",
                  "connectome"};
   constant length{"mean_length_mm",
                   {n, n},
                   std::vector<double>(n * n),
                   "mm",
-                  "mean length of their paths between the first points in both; 0 without streamlines",
+                  at_ends ? "mean length of these streamlines; 0 without streamlines"
+                          : "mean length of their paths between the first points in both; 0 without streamlines",
                   "connectome"};
   for (const track::pair_entry& p : pairs) {
     const std::uint64_t row = p.key >> 32, column = p.key & 0xffffffff;
@@ -49,7 +68,9 @@ void add_passed_matrices(const std::vector<track::pair_entry>& pairs, std::uint6
     }
   }
   if (pairs.empty() && accepted > 0)
-    spdlog::warn("no streamline passes two regions of --connectome; are they in the space of the seeds?");
+    spdlog::warn("no streamline {} two regions of --connectome; are they in the space of the seeds{}?",
+                 at_ends ? "ends in" : "passes", at_ends ? ", and is --end-radius large enough" : "");
+  if (at_ends && !pairs.empty()) log_joining(pairs, accepted);
   constant share = make_share(count);
   all.insert(all.end(), {std::move(count), std::move(share), std::move(length)});
 }

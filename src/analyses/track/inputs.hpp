@@ -37,16 +37,19 @@ struct track_tract {
   std::uint64_t started = 0;
 };
 
-/// The regions of --connectome if the seeds are others: streamlines are counted between all regions that they pass.
+/// The regions of --connectome if the seeds are others: streamlines are counted between all regions that they pass, or
+/// those at their two ends.
 struct passed_regions {
   std::vector<std::int64_t> labels;  ///< of each region; empty if there are none
   fsl_grid grid;                     ///< that of the parcellation
   std::vector<std::int32_t> column;  ///< (nz, ny, nx): number of the voxel's region, from 0; -1: none
+  bool at_ends = false;
+  double end_radius_mm = 0;  ///< from an end to the nearest voxel of a region
 
   bool empty() const { return labels.empty(); }
   static constexpr auto members() {
     using T = passed_regions;
-    return std::tuple(&T::labels, &T::grid, &T::column);
+    return std::tuple(&T::labels, &T::grid, &T::column, &T::at_ends, &T::end_radius_mm);
   }
 };
 

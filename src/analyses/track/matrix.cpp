@@ -109,6 +109,17 @@ seed_matrix make_fibre_matrix(const track_request& request, track_inputs& in) {
   return m;
 }
 
+seed_matrix make_region_matrix(const track_inputs& in) {
+  seed_matrix m;
+  m.number = 3;
+  m.grid = in.passed.grid;
+  m.voxels.assign(in.passed.labels.size(), no_voxel);
+  m.column = in.passed.column;
+  m.at_ends = in.passed.at_ends;
+  m.end_radius_mm = in.passed.end_radius_mm;
+  return m;
+}
+
 void number_columns(seed_matrix& m, const track_inputs& in) {
   m.column.assign(m.grid.voxel_count(), -1);
   for (std::size_t i = 0; i < m.voxels.size(); ++i)
@@ -138,6 +149,9 @@ track::column_grid seed_matrix::view(const track_inputs& in) const {
   view.by_fibre = by_fibre;
   view.square = number == 1;
   view.after_start = after_start;
+  view.at_ends = at_ends;
+  view.end_radius_mm = static_cast<float>(end_radius_mm);
+  for (std::size_t d = 0; d < 3; ++d) view.voxel_mm[d] = static_cast<float>(grid.voxel_size_mm[d]);
   for (std::size_t d = 0; d < 3; ++d) view.size[d] = static_cast<std::int32_t>(grid.size[d]);
   const fsl_grid& points = by_fibre ? in.samples.grid : in.space.grid;
   view.to_voxel = (number == 1 ? voxel_map() : map_by_world(points, grid)).rounded();

@@ -33,6 +33,8 @@ struct seed_matrix {
   std::vector<std::int32_t> vertex_column = {};  ///< column of each vertex of the surfaces; -1: none
   std::shared_ptr<kept_rows> kept = {};  ///< rows that were drawn with the groups of streamlines, or for their sizes
   bool by_fibre = false;
+  bool at_ends = false;      ///< streamlines reach columns with their two ends only,
+  double end_radius_mm = 0;  ///< up to this distance
 
   track::column_grid view(const track_inputs& in) const;
   entry_kind entries(const track_inputs& in) const { return {in.tallies.has<track::lengths>() || by_fibre, by_fibre}; }
@@ -53,6 +55,8 @@ seed_matrix make_fibre_matrix(const track_request& request, track_inputs& in);
 /// The columns of --target2 or --target3: of one mask, or of a list of images and surfaces.
 seed_matrix make_target_columns(int number, const std::string& file, const std::string& name, const char* option,
                                 track_inputs& in);
+/// The regions that streamlines of other seeds join (track_inputs::passed), on the parcellation's grid.
+seed_matrix make_region_matrix(const track_inputs& in);
 /// Fills `column` from `voxels`, and `vertex_column` from `places`.
 void number_columns(seed_matrix& matrix, const track_inputs& in);
 /// Steps of a length, rounded up.

@@ -19,6 +19,9 @@ namespace voxherd {
 
 enum class end_weights { full, half };
 
+/// The regions of a connectome that a streamline of other seeds joins.
+enum class region_joining { passed, at_ends };
+
 /// Where a point of the seeds' space is in that of the samples, if no transform tells.
 enum class space_match {
   world,       ///< at the same world coordinates
@@ -57,7 +60,9 @@ struct track_request {
   std::vector<std::string> surface_values;       ///< files, one per surface of the seeds, or of seeds and masks
   std::map<std::string, std::string> values_of;  ///< these by the surface's file; set by with_mask_files()
   std::string region_names;                      ///< file; "" for none
-  std::string tracts, tract_list;                ///< a folder of protocols, a file; "" for none
+  region_joining joining = region_joining::passed;
+  double end_radius_mm = 2;        ///< from an end of a streamline to the nearest voxel of a region
+  std::string tracts, tract_list;  ///< a folder of protocols, a file; "" for none
   std::uint32_t tract_samples = 1000;
   std::uint32_t per_seed = 5000;
   double radius_mm = 0;

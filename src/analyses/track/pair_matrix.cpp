@@ -358,10 +358,7 @@ pair_matrix make_fibre_pairs(const session& s, const track_request& request, tra
 pair_matrix make_region_pairs(const session& s, const track_inputs& in) {
   pair_matrix m;
   m.option = "--connectome", m.step = "region-pair", m.result = "connectome";
-  m.rows.number = 3;
-  m.rows.grid = in.passed.grid;
-  m.rows.voxels.assign(in.passed.labels.size(), no_voxel);
-  m.rows.column = in.passed.column;
+  m.rows = make_region_matrix(in);
   m.kept = std::make_shared<kept_pairs>(kept_list_bytes(s));
   m.sums = std::make_shared<std::vector<track::pair_entry>>();
   return m;

@@ -180,6 +180,8 @@ passed_regions read_passed_regions(const track_request& request, track_inputs& i
   }
   check_number_of_regions(image.path, image.values.size(), 2);
   check_regions_are_in(in.space.grid, regions.grid, image);
+  regions.at_ends = request.joining == region_joining::at_ends;
+  if (regions.at_ends) regions.end_radius_mm = request.end_radius_mm;
   regions.labels.assign(image.values.begin(), image.values.end());
   regions.column.assign(image.label.size(), -1);
   for (const std::uint64_t v : image.voxels_with({})) {

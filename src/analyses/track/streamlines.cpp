@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "kernels/track/path_recorder.hpp"
 #include "src/analyses/track/matrix_steps.hpp"
@@ -70,7 +72,12 @@ void keep_inside_image(const std::array<std::uint64_t, 3>& size, track::streamli
   std::vector<bool> inside(points);
   for (std::size_t i = 0; i < points; ++i) inside[i] = is_in_image(path.points[i], size);
   for (std::size_t away = 0; !inside[path.start]; ++away) {  // a seed at the border may be moved out of the image
-    if (away == points) return void(path = {});
+    if (away == points) {
+      track::streamline_path none;
+      none.regions = path.regions;
+      path = std::move(none);
+      return;
+    }
     if (away <= path.start && inside[path.start - away])
       path.start -= away;
     else if (path.start + away < points && inside[path.start + away])
@@ -101,16 +108,38 @@ void keep_inside_image(const std::array<std::uint64_t, 3>& size, track::streamli
   path.start -= first;
 }
 
+/// Finds the regions at the ends of streamlines.
+class end_regions {
+ public:
+  explicit end_regions(const track_inputs& in) : matrix_(make_region_matrix(in)), columns_(matrix_.view(in)) {}
+
+  /// Sets path.regions. The path has both ends, also outside the image.
+  void find(track::streamline_path& path) const {
+    if (path.points.empty()) return;
+    path.regions = {find(path.points.front()), find(path.points.back())};
+  }
+
+ private:
+  std::uint32_t find(const std::array<float, 3>& end) const {
+    const float point[3] = {end[0], end[1], end[2]};
+    return static_cast<std::uint32_t>(columns_.find_nearest(point) + 1);
+  }
+
+  seed_matrix matrix_;
+  track::column_grid columns_;
+};
+
 /// The seed of a streamline.
 std::uint64_t find_seed(std::uint64_t streamline, const track_inputs& in) {
   const track_draw& draw = in.draw_with_streamline(streamline);
   return draw.first_seed + (streamline - draw.first_streamline) / draw.plan.per_seed;
 }
 
-/// Calls use(item of the batch, path) for each of its streamlines, with the threads of the device.
+/// Calls use(item of the batch, path) for each of its streamlines, with the threads of the device. `ends`: finds the
+/// regions of the paths; null: they have none, or those that the recorder finds.
 template <class Use>
 void record_batch(const track_inputs& in, const kept_streamlines& kept, const batch& items, int threads,
-                  const Use& use) {
+                  const end_regions* ends, const Use& use) {
   draw_masks masks(in);
   const auto* const numbers = &kept.numbers[items.first_item];
   for (std::uint64_t first = 0; first < items.item_count;) {
@@ -126,6 +155,7 @@ void record_batch(const track_inputs& in, const kept_streamlines& kept, const ba
 #pragma omp for schedule(dynamic, 16)
       for (std::uint64_t i = first; i < end; ++i) {
         recorder.record(numbers[i] - draw.first_streamline, path);
+        if (ends != nullptr) ends->find(path);
         keep_inside_image(in.space.grid.size, path);
         use(i, path);
       }
@@ -138,6 +168,7 @@ struct streamline_outputs {
   using inputs = track_inputs;
   static bool has_labels(const inputs& in) { return !in.labels.empty(); }
   static bool has_tracts(const inputs& in) { return in.has_tracts(); }
+  static bool joins_ends(const inputs& in) { return in.passed.at_ends; }
 
   static constexpr step_output<inputs> table[] = {
       {"position", element_type::float32, 3, "mm", "position in the world, RAS+", {.layout = output_layout::points}},
@@ -165,6 +196,12 @@ struct streamline_outputs {
        "1",
        "label of the last other region on the second half; 0: none",
        {.when = has_labels}},
+      {"regions",
+       element_type::int32,
+       2,
+       "1",
+       "labels of the regions at the end of the first half and of the second; 0: none",
+       {.when = joins_ends}},
       {"tract",
        element_type::uint32,
        1,
@@ -181,7 +218,7 @@ class streamline_size_runner final : public batch_runner {
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
     const auto out = arrays_in<size_outputs>(outputs);
-    record_batch(in_, kept_, items, threads_, [&](std::uint64_t i, const track::streamline_path& path) {
+    record_batch(in_, kept_, items, threads_, nullptr, [&](std::uint64_t i, const track::streamline_path& path) {
       out.put<"entries">(i, path.points.size());
     });
   }
@@ -199,11 +236,14 @@ class point_runner final : public batch_runner {
         kept_(kept),
         threads_(threads),
         world_(in.space.grid),
-        chosen_(chosen_outputs<streamline_outputs>(in)) {}
+        chosen_(chosen_outputs<streamline_outputs>(in)) {
+    if (in.passed.at_ends) ends_.emplace(in);
+  }
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
     const auto out = arrays_in<streamline_outputs>(outputs, chosen_);
-    record_batch(in_, kept_, items, threads_, [&](std::uint64_t i, const track::streamline_path& path) {
+    const end_regions* const ends = ends_ ? &*ends_ : nullptr;
+    record_batch(in_, kept_, items, threads_, ends, [&](std::uint64_t i, const track::streamline_path& path) {
       const std::uint64_t item = items.first_item + i;
       write_values(kept_.numbers[item], path, i, out);
       const std::uint64_t first = kept_.offsets[item] - kept_.offsets[items.first_item];
@@ -225,6 +265,8 @@ class point_runner final : public batch_runner {
     out.put<"first_half">(i, mm(path.steps[0]));
     out.put<"second_half">(i, mm(path.steps[1]));
     if (in_.has_tracts()) out.put<"tract">(i, in_.draw_with_streamline(number).tract);
+    if (in_.passed.at_ends)
+      for (std::size_t end = 0; end < 2; ++end) out.values<"regions">()[2 * i + end] = label_of(path.regions[end]);
     if (in_.labels.empty()) return;
     out.put<"region">(i, label_of(in_.seed(seed).region));
     out.put<"first_region">(i, label_of(path.regions[0]));
@@ -233,7 +275,7 @@ class point_runner final : public batch_runner {
 
   /// 0 for no region.
   std::int32_t label_of(std::uint32_t region) const {
-    return region == 0 ? 0 : static_cast<std::int32_t>(in_.labels[region - 1]);
+    return region == 0 ? 0 : static_cast<std::int32_t>(in_.region_labels()[region - 1]);
   }
 
   void write_points(const track::streamline_path& path, float* to) const {
@@ -248,6 +290,7 @@ class point_runner final : public batch_runner {
   int threads_;
   grid_space world_;
   output_choice<streamline_outputs> chosen_;
+  std::optional<end_regions> ends_;
 };
 
 /// Items are the kept streamlines.
@@ -287,10 +330,11 @@ class kept_points final : public kept_items {
   using kept_items::kept_items;
   std::string name() const override { return "track-streamlines"; }
   std::vector<constant> constants() const override {
-    if (in_.labels.empty()) return {};
+    if (in_.labels.empty() && !in_.passed.at_ends) return {};
+    const std::vector<std::int64_t>& labels = in_.region_labels();
     return {{"labels",
-             {in_.labels.size()},
-             {in_.labels.begin(), in_.labels.end()},
+             {labels.size()},
+             {labels.begin(), labels.end()},
              "1",
              "labels of all regions, also of those without streamlines",
              "regions"}};

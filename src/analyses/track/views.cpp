@@ -276,11 +276,16 @@ void add_regions(methods_text& m) {
   const constant* labels = m.result.find_constant("connectome", "labels");
   if (labels == nullptr || m.result.find_constant("connectome", "share") == nullptr) return;
   const bool has_seeds_in_regions = m.result.find_constant("connectome", "waytotal") != nullptr;
+  const bool is_at_ends = m.result.configuration().value("join-regions", "") == "ends";
   m.text += fmt::format(
-      " Streamlines {} of {} regions were counted; a pair's share is its count{} divided by the root of the product of "
-      "both "
-      "regions' sums over all others.",
-      has_seeds_in_regions ? "from each to every other one" : "that pass two", labels->values.size(),
+      " Streamlines {} of {} regions were counted{}; a pair's share is its count{} divided by the root of the product "
+      "of "
+      "both regions' sums over all others.",
+      has_seeds_in_regions ? "from each to every other one"
+      : is_at_ends         ? "with their ends in two"
+                           : "that pass two",
+      labels->values.size(),
+      is_at_ends ? fmt::format(", up to {} mm from the nearest voxel of a region", m.state("end-radius")) : "",
       has_seeds_in_regions ? " in both directions" : "");
 }
 

@@ -102,6 +102,25 @@ class Statistics(TrackJobs):
         groups = {name: len(fibres) for name, (fibres, _) in read_groups(self.path("kept.trx")).items()}
         self.assertEqual(groups, {f"{i + 1}-{j + 1}": count[i, j] + count[j, i] for i in range(5) for j in range(i + 1, 5)})
 
+    def test_means_and_groups_are_of_the_regions_at_the_ends(self):
+        # A region in the middle that all streamlines pass, and two at the ends; the third row of seeds ends in one region only.
+        labels = self.mask("labels", np.s_[0:3, 3:5, 3], np.s_[10, 3:6, 3], np.s_[21:24, 3:6, 3])
+        seeds, kept = self.mask("seeds", np.s_[8, 3:6, 3]), self.path("kept.h5")
+        out = self.make("out.h5", "--samples", self.samples(), "--connectome", labels, "--seed-image", seeds, "--samples-per-seed", 20, "--paths", kept,
+                        "--join-regions", "ends")
+        with open(os.path.join(self.export(out, out="counts"), "count.csv")) as file:
+            self.assertEqual([[int(value) for value in row] for row in csv.reader(file)], [[0, 0, 40], [0, 0, 0], [40, 0, 0]])
+        folder = self.export(kept, "--statistics-of", self.image)
+        rows = self.table(folder, "paths.csv")
+        self.assertEqual(len(rows), 60)
+        self.assertEqual(sorted({tuple(sorted((int(row["from"]), int(row["to"])))) for row in rows}), [(0, 3), (1, 3)])
+        with open(os.path.join(folder, "mean_ramp.csv")) as file:
+            found = np.array([[float(value) for value in row[1:]] for row in list(csv.reader(file))[1:]])
+        self.assertEqual(np.argwhere(np.isfinite(found)).tolist(), [[0, 2], [2, 0]])
+        np.testing.assert_allclose([found[0, 2], found[2, 0]], (.5 + 22.5) / 2, atol=.5)
+        self.assertEqual(voxherd("export", kept, "--to", "trx", self.path("kept.trx"))[0], 0)
+        self.assertEqual({name: len(fibres) for name, (fibres, _) in read_groups(self.path("kept.trx")).items()}, {"1-3": 40})
+
     def test_regions_that_a_table_names_and_the_image_lacks_are_rows_of_zeros(self):
         labels = self.mask("labels", np.s_[5, 3, 3], np.s_[10, 3, 3], np.s_[15, 3, 3])
         names, kept = self.path("names.txt"), self.path("kept.h5")

@@ -116,6 +116,25 @@ TEST_F(TrackCuda, PairsOfTwoMasksAreThoseOfTheCpu) {
   }
 }
 
+TEST_F(TrackCuda, PairsOfColumnsAtEndsAreThoseOfTheCpu) {
+  track_case c = bent_case_with_conditions(2);
+  c.set_coarse_matrix();
+  track_input in = c.input(1000, 4000);
+  std::vector<std::int32_t> every_third(in.matrix.columns, -1);
+  for (std::size_t i = 0; i < every_third.size(); i += 3) every_third[i] = static_cast<std::int32_t>(i);
+  in.matrix.column = every_third.data();
+  in.matrix.at_ends = true;
+  for (float& mm : in.matrix.voxel_mm) mm = 2;
+  for (const float radius_mm : {0.0f, 5.0f}) {
+    in.matrix.end_radius_mm = radius_mm;
+    std::vector<pair_entry> found, expected;
+    make_tracker(gpu, in)->track_pairs(0, found);
+    make_tracker({backend::cpu, 2, 0}, in)->track_pairs(0, expected);
+    EXPECT_GT(found.size(), 10u) << radius_mm;
+    EXPECT_EQ(found, expected) << radius_mm;
+  }
+}
+
 TEST_F(TrackCuda, MatricesByFibreAreThoseOfTheCpu) {
   track_case c = bent_case_with_conditions(2);
   c.set_warp();
