@@ -22,7 +22,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path += [HERE, os.path.join(HERE, "papers"), os.path.join(HERE, "scaling")]
+sys.path[:0] = [HERE, os.path.join(HERE, "papers"), os.path.join(HERE, "scaling")]
 import inputs  # noqa: E402
 import nifti  # noqa: E402
 from standard_space import Standard  # noqa: E402

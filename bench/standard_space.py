@@ -5,7 +5,7 @@ import os
 import struct
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "papers"))
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "papers"))
 import nifti  # noqa: E402
 
 STANDARD_MM = 2.0

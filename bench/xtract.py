@@ -19,7 +19,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-sys.path += [HERE, os.path.join(HERE, "papers"), os.path.join(ROOT, "tests", "fsl", "support")]
+sys.path[:0] = [HERE, os.path.join(HERE, "papers"), os.path.join(ROOT, "tests", "fsl", "support")]
 import fsl_stand_ins  # noqa: E402
 import nifti  # noqa: E402
 from standard_space import Standard  # noqa: E402

@@ -3,7 +3,7 @@ import os
 import sys
 
 # The module subcommands is in the parent folder.
-sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import subcommands  # noqa: E402
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/failure.hpp"
@@ -62,14 +63,20 @@ std::vector<place_file> find_region_files(const result_reader& result) {
   return files;
 }
 
-/// Parcels without voxels. Workbench finds parcels by their names: of equal ones each gets its label, too.
+/// Parcels without voxels. Workbench finds parcels by their names: each of several equal ones gets its label, too.
 parcel_list make_parcels_of_regions(const result_reader& result, const std::vector<std::int32_t>& labels) {
   parcel_list list;
   std::map<std::string, int> used;
   const region_name_list names = node_names(result);
   for (const std::string& name : names) ++used[name];
-  for (std::size_t i = 0; i < names.size(); ++i)
-    list.parcels.push_back({used[names[i]] > 1 ? fmt::format("{}_{}", names[i], labels[i]) : names[i], {}});
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::string name = names[i];
+    if (used.at(name) > 1) {
+      do name += fmt::format("_{}", labels[i]);
+      while (used[name]++ > 0);
+    }
+    list.parcels.push_back({std::move(name), {}});
+  }
   return list;
 }
 

@@ -45,6 +45,7 @@ ANALYSES = [
     f"track --samples m.bedpostX --seed-image list.txt --stop stop.nii --matrix1 m1.h5 {TRACK}",
     f"track --samples m.bedpostX/merged --connectome ends.nii.gz --region-names names.txt --paths kept_paths.h5 --max-paths 20 {TRACK} --random-seed 100000001",
     f"track --samples fibres.h5 --seed-image mask.nii.gz --connectome ends.nii.gz --region-names names.txt {TRACK}",
+    f"track --samples fibres.h5 --seed-image mask.nii.gz --connectome ends.nii.gz --join-regions ends --end-radius 3 --paths kept_paths.h5 {TRACK}",
     f"track --samples fibres.h5 --seed-image seed1.nii.gz seed2.nii.gz --targets mask.nii.gz --transform flirt.mat --seedref mask.nii.gz --matrix3 m3.h5 "
     f"--target3 ends.nii.gz {TRACK}",
     "track --samples fibres.h5 --tracts tracts --tract-list tracts.txt --tract-samples 1 --max-steps 20",

@@ -110,6 +110,9 @@ class NamesCase(Judged):
             if self.call("connect", *SCAN, "--connectome", "ends.nii.gz", "--region-names", "tables/nodes.tsv", "--order", "1", *BRIEF, "--out", "again.h5"):
                 self.call("export", "again.h5", "--to", "csv", "again")
                 assert self.read("again/nodes.tsv") == self.read("tables/nodes.tsv"), "nodes.tsv is not read back"
+        if self.call("export", "o.h5", "--to", "cifti", "o.pconn.nii") and nibabel is not None:
+            names = nibabel.load(os.path.join(self.folder, "o.pconn.nii")).header.get_axis(0).name
+            assert len(set(names)) == len(names) >= len(LABELS), names
         if self.call("report", "o.h5", "--out", "page.html"):
             text_of_page(self.read("page.html"))
             json.loads(self.read("page.json"))

@@ -56,6 +56,7 @@ def result_commands():
     for n in (1, 2, 3, 4):
         made.append(on_result(f"matrix{n}.h5", "export --to dot --out out"))
         made += [on_result(f"matrix{n}.h5", f"export --to cifti --structures THALAMUS_LEFT --out o.{end}") for end in ("dconn.nii", "dscalar.nii")]
+    made += [on_result(name, f"export --to cifti --matrix {matrix} --out o.pconn.nii") for name, matrix in (("network.h5", "cost"), ("t1.h5", "share"))] * 2
     made += [on_result("vertices1.h5", "export --to cifti --out o.dconn.nii"), on_result("vertices.h5", "export --to cifti --out o.dscalar.nii")]
     for name, kind in (("fibres.h5", "fsl"), ("fibres.h5", "bids"), ("tensor.h5", "bids"), ("network.h5", "bids"), ("noddi.h5", "cudimot"),
                        ("noddi.h5", "bids"), ("liver.h5", "bids"), ("paths.h5", "bids")):

@@ -17,6 +17,7 @@ WRITERS = [
     ("export tensor.h5 --to bids --subject 1", "out"), ("export network.h5 --to csv", "out"), ("export paths.h5 --to tck", "out.tck"),
     ("export paths.h5 --to trk", "out.trk"), ("export paths.h5 --to trx", "out.trx"), ("export streamlines.h5 --statistics-of mask.nii.gz --to csv", "out"),
     ("export vertices1.h5 --to cifti", "out.dconn.nii"), ("export vertices.h5 --to cifti", "out.dscalar.nii"),
+    ("export network.h5 --matrix cost --to cifti", "out.pconn.nii"),
 ]
 ERRORS = [errno.ENOSPC, errno.EIO, errno.EDQUOT]
 

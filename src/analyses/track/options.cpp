@@ -74,7 +74,7 @@ const option_table<track_request>& drawing_options() {
         .stored = if_it_applies, .needs = "connectome,seed-image"}},
       {"end-radius", &T::end_radius_mm, range{0, 20},
        {.text = "largest distance from an end to the nearest voxel of a region; 0: the end must be in a voxel of the region",
-        .unit = "mm", .stored = if_it_applies, .needs = "join-regions=ends"}},
+        .unit = "mm", .stored = if_it_applies, .needs = "join-regions=ends", .paper = true}},
       {"tracts", &T::tracts, text_kind::file,
        {.text = "folder with the masks of many tracts, one folder each, as for XTRACT", .value = "DIR"}},
       {"tract-list", &T::tract_list, text_kind::file,

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 SCALING = os.path.join(ROOT, "bench", "scaling")
-sys.path += [SCALING, os.path.dirname(SCALING)]
+sys.path[:0] = [SCALING, os.path.dirname(SCALING)]
 import balance  # noqa: E402
 import bound  # noqa: E402
 import masks  # noqa: E402

@@ -12,7 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 PAPERS = os.path.join(ROOT, "bench", "papers")
 BUILD = os.path.dirname(os.environ["VOXHERD"])
 DATA = os.environ.get("VOXHERD_DATA", "")
-sys.path += [PAPERS, os.path.dirname(PAPERS)]
+sys.path[:0] = [PAPERS, os.path.dirname(PAPERS)]
 import experiments  # noqa: E402
 import livers  # noqa: E402
 import nifti  # noqa: E402

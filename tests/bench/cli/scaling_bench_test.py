@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 SCALING = os.path.join(ROOT, "bench", "scaling")
-sys.path += [SCALING, os.path.dirname(SCALING)]
+sys.path[:0] = [SCALING, os.path.dirname(SCALING)]
 import bars  # noqa: E402
 import phases  # noqa: E402
 import report  # noqa: E402

@@ -19,7 +19,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import numpy as np
-from report_pages import ReportJobs
+from report_pages import ReportJobs, run
 from surface_files import image_space, sphere, write_labels, write_surface
 from view_jobs import Viewer, open_block, pieces_in_voxels
 
@@ -259,6 +259,22 @@ class Matrices(DetailJobs):
             self.assertEqual(state["details"]["matrices"]["matrices"][0]["name"], "count")
             self.assertTrue(state["connect"]["available"], state["connect"])
             self.assertEqual(state["connect"]["parcellation"], self.ends)
+
+
+class JoinedEnds(ReportJobs):
+    def test_both_orders_of_two_ends_are_one_group(self):
+        lines = self.path("joined.h5")
+        run("track", "--samples", self.make("ballstick"), "--seed-image", self.ends, "--connectome", self.ends, "--join-regions", "ends",
+            "--samples-per-seed", "20", "--paths", lines, "--max-paths", "300", "--backend", "cpu", "--threads", "1", "--quiet", "--out", self.path("whole.h5"))
+        with h5py.File(lines) as file:
+            regions = file["samples/regions"][()]
+        pairs, counts = np.unique(np.sort(regions, axis=1), axis=0, return_counts=True)
+        self.assertGreater(len(np.unique(regions, axis=0)), len(pairs))
+        with Viewer(lines) as viewer:
+            grouping, = viewer.state()["details"]["streamlines"]["groupings"]
+        self.assertEqual(sorted(grouping["fibres"]), sorted(counts))
+        name = {0: "no region"}
+        self.assertEqual(set(grouping["groups"]), {f"{name.get(a, f'region {a}')} – {name.get(b, f'region {b}')}" for a, b in pairs})
 
 
 class Streamlines(DetailJobs):
