@@ -12,7 +12,6 @@
 #include "mpi/run/progress.hpp"
 #include "src/export/matrix_models.hpp"
 #include "src/export/matrix_stream.hpp"
-#include "src/export/region_matrix.hpp"
 #include "src/io/number_table.hpp"
 
 namespace voxherd {
@@ -167,16 +166,14 @@ void write_seed_maps(const export_settings& settings, const result_reader& resul
 void write_cifti(const export_settings& settings) {
   refuse_existing(settings.out, settings);
   const result_reader result(settings.result);
+  require_complete(result);
   // Seeds on surfaces are written as .dscalar.nii, unless a matrix of their connectome is asked for.
-  if (has_region_matrices(result) && (!has_vertex_seeds(result) || !settings.cifti.matrix.empty())) {
-    require_complete(result);
+  if (has_region_matrices(result) && (!has_vertex_seeds(result) || !settings.cifti.matrix.empty()))
     return write_region_matrix(settings, result);
-  }
   if (!settings.cifti.matrix.empty())
     throw failure(exit_status::usage, fmt::format("--matrix {}: {} has no matrices between regions; leave it out",
                                                   settings.cifti.matrix, settings.result));
   const cifti_kind kind = find_cifti_kind(settings);
-  require_complete(result);
   if (!settings.cifti.blueprint.empty()) {
     if (kind != cifti_kind::scalars)
       throw failure(exit_status::usage,

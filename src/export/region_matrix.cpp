@@ -1,5 +1,3 @@
-#include "src/export/region_matrix.hpp"
-
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
@@ -13,6 +11,7 @@
 
 #include "core/failure.hpp"
 #include "core/text.hpp"
+#include "src/export/cifti.hpp"
 #include "src/export/connectome_text.hpp"
 #include "src/export/matrix_places.hpp"
 #include "src/io/cifti/cifti.hpp"

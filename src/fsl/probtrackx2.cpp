@@ -61,7 +61,7 @@ void check_probtrackx2(const probtrackx2_request& r, const given_options&) {
   need(!r.samples.empty(), "-s, the samples (subject.bedpostX/merged),");
   need(!r.mask.empty(), "-m, the mask of the samples (subject.bedpostX/nodif_brain_mask),");
   need(!r.seed_image.empty() || !r.connectome.empty(), "-x, the seeds,");
-  if (r.has_passed_regions()) option::refuse("probtrackx2: give --seed-image or --network-masks, not both");
+  if (r.has_counted_regions()) option::refuse("probtrackx2: give --seed-image or --network-masks, not both");
   if (r.file_name.find('/') != std::string::npos)
     option::refuse(
         fmt::format("probtrackx2: -o {}: expected a name without folders; --dir is the folder", r.file_name));

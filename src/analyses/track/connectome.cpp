@@ -41,10 +41,10 @@ constant make_share(const constant& count) {
   return share;
 }
 
-void add_passed_matrices(const std::vector<track::pair_entry>& pairs, std::uint64_t accepted, const track_inputs& in,
+void add_region_matrices(const std::vector<track::pair_entry>& pairs, std::uint64_t accepted, const track_inputs& in,
                          std::vector<constant>& all) {
-  const std::size_t n = in.passed.labels.size();
-  const bool at_ends = in.passed.at_ends;
+  const std::size_t n = in.regions.labels.size();
+  const bool at_ends = in.regions.at_ends;
   constant count{"count",
                  {n, n},
                  std::vector<double>(n * n),

@@ -15,7 +15,7 @@ constant make_share(const constant& count);
 /// Adds /connectome of streamlines that pass two regions, from the sums of pairs of regions: count, share,
 /// mean_length_mm. Their matrices are symmetric. `accepted`: number of streamlines; warns if none of them joins
 /// regions.
-void add_passed_matrices(const std::vector<track::pair_entry>& pairs, std::uint64_t accepted, const track_inputs& in,
+void add_region_matrices(const std::vector<track::pair_entry>& pairs, std::uint64_t accepted, const track_inputs& in,
                          std::vector<constant>& all);
 
 }  // namespace voxherd

@@ -39,7 +39,7 @@ struct track_tract {
 
 /// The regions of --connectome if the seeds are others: streamlines are counted between all regions that they pass, or
 /// those at their two ends.
-struct passed_regions {
+struct counted_regions {
   std::vector<std::int64_t> labels;  ///< of each region; empty if there are none
   fsl_grid grid;                     ///< that of the parcellation
   std::vector<std::int32_t> column;  ///< (nz, ny, nx): number of the voxel's region, from 0; -1: none
@@ -48,7 +48,7 @@ struct passed_regions {
 
   bool empty() const { return labels.empty(); }
   static constexpr auto members() {
-    using T = passed_regions;
+    using T = counted_regions;
     return std::tuple(&T::labels, &T::grid, &T::column, &T::at_ends, &T::end_radius_mm);
   }
 };
@@ -67,7 +67,7 @@ struct track_inputs {
   std::vector<list_place> seed_places;           ///< of each seed, if there are surfaces among the seeds
   surface_masks surfaces;
   std::vector<std::int64_t> labels;  ///< label of region number i + 1; empty unless the seeds are those of --connectome
-  passed_regions passed;
+  counted_regions regions;
   std::vector<std::uint32_t> exits, target_begin, targets;  ///< tables of track::track_input
   std::vector<std::string> target_names;
   std::vector<track_draw> draws;
@@ -80,7 +80,7 @@ struct track_inputs {
   nlohmann::json provenance, configuration;
 
   /// Labels of the rows and columns of the connectome's matrices.
-  const std::vector<std::int64_t>& region_labels() const { return passed.empty() ? labels : passed.labels; }
+  const std::vector<std::int64_t>& region_labels() const { return regions.empty() ? labels : regions.labels; }
   /// Columns of the counts by seed: regions of the seeds, then targets.
   std::size_t columns() const { return labels.size() + target_names.size(); }
   /// Whether results name their tracts.

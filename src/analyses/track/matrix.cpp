@@ -112,11 +112,11 @@ seed_matrix make_fibre_matrix(const track_request& request, track_inputs& in) {
 seed_matrix make_region_matrix(const track_inputs& in) {
   seed_matrix m;
   m.number = 3;
-  m.grid = in.passed.grid;
-  m.voxels.assign(in.passed.labels.size(), no_voxel);
-  m.column = in.passed.column;
-  m.at_ends = in.passed.at_ends;
-  m.end_radius_mm = in.passed.end_radius_mm;
+  m.grid = in.regions.grid;
+  m.voxels.assign(in.regions.labels.size(), no_voxel);
+  m.column = in.regions.column;
+  m.at_ends = in.regions.at_ends;
+  m.end_radius_mm = in.regions.end_radius_mm;
   return m;
 }
 

@@ -55,7 +55,7 @@ seed_matrix make_fibre_matrix(const track_request& request, track_inputs& in);
 /// The columns of --target2 or --target3: of one mask, or of a list of images and surfaces.
 seed_matrix make_target_columns(int number, const std::string& file, const std::string& name, const char* option,
                                 track_inputs& in);
-/// The regions that streamlines of other seeds join (track_inputs::passed), on the parcellation's grid.
+/// The regions that streamlines of other seeds join (track_inputs::regions), on the parcellation's grid.
 seed_matrix make_region_matrix(const track_inputs& in);
 /// Fills `column` from `voxels`, and `vertex_column` from `places`.
 void number_columns(seed_matrix& matrix, const track_inputs& in);

@@ -99,7 +99,7 @@ struct track_request {
   /// Whether the regions of --connectome are the seeds.
   bool has_seeds_in_regions() const { return seed_image.empty() && !connectome.empty(); }
   /// Whether streamlines from other seeds are counted between the regions of --connectome.
-  bool has_passed_regions() const { return !seed_image.empty() && !connectome.empty(); }
+  bool has_counted_regions() const { return !seed_image.empty() && !connectome.empty(); }
   const std::vector<std::string>& seeds() const { return has_seeds_in_regions() ? connectome : seed_image; }
 };
 

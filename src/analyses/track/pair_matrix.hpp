@@ -33,7 +33,7 @@ pair_matrix make_pair_matrix(const session& s, const track_request& request, tra
 /// --target4 (columns), by the fibre followed there. Collective. Throws failure.
 pair_matrix make_fibre_pairs(const session& s, const track_request& request, track_inputs& in);
 
-/// The regions that the streamlines of other seeds join (track_inputs::passed). `sums` has the pairs after the run's
+/// The regions that the streamlines of other seeds join (track_inputs::regions). `sums` has the pairs after the run's
 /// steps.
 pair_matrix make_region_pairs(const session& s, const track_inputs& in);
 

@@ -156,7 +156,7 @@ void check_regions_are_in(const fsl_grid& seeds, const fsl_grid& regions, const 
 }
 
 /// One parcellation keeps its own grid, which may be finer than that of the seeds; several masks have the latter.
-passed_regions read_passed_regions(const track_request& request, track_inputs& in) {
+counted_regions read_counted_regions(const track_request& request, track_inputs& in) {
   const std::vector<std::string>& paths = request.connectome;
   if (has_surfaces(paths))
     throw failure(
@@ -166,7 +166,7 @@ passed_regions read_passed_regions(const track_request& request, track_inputs& i
                     paths.front()));
   for (std::size_t i = 0; i < paths.size(); ++i)
     in.provenance[input_name(paths, "connectome", i)] = fingerprint(paths[i]);
-  passed_regions regions;
+  counted_regions regions;
   label_image image;
   if (paths.size() == 1) {
     regions.grid = fsl_grid(read_nifti_header(paths.front()));
@@ -297,14 +297,14 @@ track_inputs read_track_inputs(const session& s, const track_request& given, con
   track_draw& draw = in.draws.front();
   s.on_root([&] {
     in.draws.front() = read_draw(request, seeds_of_list, in);
-    if (request.has_passed_regions()) in.passed = read_passed_regions(request, in);
+    if (request.has_counted_regions()) in.regions = read_counted_regions(request, in);
     read_counted_masks(request, in);
     in.surfaces.finish(in.space.grid);
     if (!in.surfaces.empty()) in.configuration["mesh-space"] = mesh_space_name(request.meshes);
   });
   s.note_stage("masks read");
   auto found =
-      std::tie(in.voxels, in.seed_places, in.labels, in.passed, in.configuration, draw.seeds, draw.how, draw.plan);
+      std::tie(in.voxels, in.seed_places, in.labels, in.regions, in.configuration, draw.seeds, draw.how, draw.plan);
   s.broadcast(found);
   in.surfaces.broadcast(s);
   set_closest_vertex(request, in);

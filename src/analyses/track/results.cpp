@@ -114,7 +114,7 @@ std::vector<constant> make_track_constants(const track_sums& sums, const std::ve
   track::tally_list::for_each([&]<class Tally>() {
     if (Tally::output.add_constants != nullptr && is_counted<Tally>(in)) Tally::output.add_constants(sums, in, all);
   });
-  if (!in.passed.empty()) add_passed_matrices(regions, sums.accepted(), in, all);
+  if (!in.regions.empty()) add_region_matrices(regions, sums.accepted(), in, all);
   all.push_back(streamline_number("mask_voxels", in.mask_voxels,
                                   "voxels in which streamlines run; maps have their neighbours, too"));
   std::stable_sort(all.begin(), all.end(),

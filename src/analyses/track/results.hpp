@@ -18,7 +18,7 @@ void log_sums(const track_sums& sums, const track_inputs& in, const device& d);
 /// when they are written; all arguments outlive them.
 std::vector<known_output> make_track_maps(const track_sums& sums, const track_inputs& in,
                                           const std::vector<std::uint64_t>& voxels);
-/// `regions`: the sums of pair_matrix::sums, if the inputs have passed regions.
+/// `regions`: the sums of pair_matrix::sums, if the inputs have track_inputs::regions.
 std::vector<constant> make_track_constants(const track_sums& sums, const std::vector<track::pair_entry>& regions,
                                            const track_inputs& in);
 known_size track_size(const track_inputs& in);

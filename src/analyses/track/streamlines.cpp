@@ -73,9 +73,9 @@ void keep_inside_image(const std::array<std::uint64_t, 3>& size, track::streamli
   for (std::size_t i = 0; i < points; ++i) inside[i] = is_in_image(path.points[i], size);
   for (std::size_t away = 0; !inside[path.start]; ++away) {  // a seed at the border may be moved out of the image
     if (away == points) {
-      track::streamline_path none;
-      none.regions = path.regions;
-      path = std::move(none);
+      const auto regions = path.regions;
+      path = {};
+      path.regions = regions;
       return;
     }
     if (away <= path.start && inside[path.start - away])
@@ -168,7 +168,7 @@ struct streamline_outputs {
   using inputs = track_inputs;
   static bool has_labels(const inputs& in) { return !in.labels.empty(); }
   static bool has_tracts(const inputs& in) { return in.has_tracts(); }
-  static bool joins_ends(const inputs& in) { return in.passed.at_ends; }
+  static bool joins_ends(const inputs& in) { return in.regions.at_ends; }
 
   static constexpr step_output<inputs> table[] = {
       {"position", element_type::float32, 3, "mm", "position in the world, RAS+", {.layout = output_layout::points}},
@@ -237,7 +237,7 @@ class point_runner final : public batch_runner {
         threads_(threads),
         world_(in.space.grid),
         chosen_(chosen_outputs<streamline_outputs>(in)) {
-    if (in.passed.at_ends) ends_.emplace(in);
+    if (in.regions.at_ends) ends_.emplace(in);
   }
 
   void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
@@ -265,7 +265,7 @@ class point_runner final : public batch_runner {
     out.put<"first_half">(i, mm(path.steps[0]));
     out.put<"second_half">(i, mm(path.steps[1]));
     if (in_.has_tracts()) out.put<"tract">(i, in_.draw_with_streamline(number).tract);
-    if (in_.passed.at_ends)
+    if (in_.regions.at_ends)
       for (std::size_t end = 0; end < 2; ++end) out.values<"regions">()[2 * i + end] = label_of(path.regions[end]);
     if (in_.labels.empty()) return;
     out.put<"region">(i, label_of(in_.seed(seed).region));
@@ -330,7 +330,7 @@ class kept_points final : public kept_items {
   using kept_items::kept_items;
   std::string name() const override { return "track-streamlines"; }
   std::vector<constant> constants() const override {
-    if (in_.labels.empty() && !in_.passed.at_ends) return {};
+    if (in_.labels.empty() && !in_.regions.at_ends) return {};
     const std::vector<std::int64_t>& labels = in_.region_labels();
     return {{"labels",
              {labels.size()},

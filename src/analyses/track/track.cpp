@@ -32,7 +32,7 @@ std::vector<std::uint64_t> number_map_voxels(const track_inputs& in) {
 track_matrices make_matrices(const session& s, const track_request& request, const track_extension& more,
                              track_inputs& in) {
   track_matrices all{make_seed_matrices(s, request, in), {}};
-  if (!in.passed.empty()) all.pairs.push_back(make_region_pairs(s, in));
+  if (!in.regions.empty()) all.pairs.push_back(make_region_pairs(s, in));
   if (!request.matrix3.empty()) all.pairs.push_back(make_pair_matrix(s, request, in));
   if (!request.matrix4_rows.empty()) all.pairs.push_back(make_fibre_pairs(s, request, in));
   if (more.add_matrices) more.add_matrices(s, in, all);

@@ -278,9 +278,8 @@ void add_regions(methods_text& m) {
   const bool has_seeds_in_regions = m.result.find_constant("connectome", "waytotal") != nullptr;
   const bool is_at_ends = m.result.configuration().value("join-regions", "") == "ends";
   m.text += fmt::format(
-      " Streamlines {} of {} regions were counted{}; a pair's share is its count{} divided by the root of the product "
-      "of "
-      "both regions' sums over all others.",
+      " Streamlines {} of {} regions were counted{}; a pair's share is its count{} divided by the root of the "
+      "product of both regions' sums over all others.",
       has_seeds_in_regions ? "from each to every other one"
       : is_at_ends         ? "with their ends in two"
                            : "that pass two",
