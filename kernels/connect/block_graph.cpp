@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <utility>
 
+#include "kernels/connect/block_reader.hpp"
 #include "kernels/connect/lattice_builder.hpp"
 #include "kernels/connect/neighbour.hpp"
 #include "kernels/device/each_cpu.hpp"
@@ -17,108 +18,21 @@ struct read_cells {
   std::uint64_t cells[2];
 };
 
-/// Cost of a step of one voxel along an axis, sqrt((S^-1)_dd).
-float face_cost(const lattice_view& l, std::uint32_t cell, int axis) {
-  double s[6];
-  for (int n = 0; n < 6; ++n) s[n] = l.tensor[lattice_view::plane(cell, selling_directions, n)];
-  const double minors[3] = {s[3] * s[5] - s[4] * s[4], s[0] * s[5] - s[2] * s[2], s[0] * s[3] - s[1] * s[1]};
-  const double det = s[0] * minors[0] - s[1] * (s[1] * s[5] - s[4] * s[2]) + s[2] * (s[1] * s[4] - s[3] * s[2]);
-  return static_cast<float>(std::sqrt(minors[axis] / det));
-}
-
-/// Finds the blocks that a block reads, and its cells' neighbours as indices into that list.
-class block_reader {
- public:
-  /// `needs_net`: one value per cell, or null
-  block_reader(const lattice_view& l, const std::uint8_t* needs_net, std::uint32_t block, int pairs, std::uint32_t* to)
-      : lattice_(l), needs_net_(needs_net), block_(block), pairs_(pairs), to_(to) {
-    reads.push_back({block, {0, 0}});
-  }
-
-  void read_along_directions() {
-    for (std::uint32_t c = 0; c < block_cells; ++c) {
-      for (int n = 0; n < pairs_; ++n) to_[static_cast<std::uint32_t>(n) * block_cells + c] = c | c << 16;
-      const std::uint32_t cell = block_ * block_cells + c;
-      if (lattice_.find_voxel[cell] < 0) continue;
-      const std::uint64_t dropped_before = dropped;
-      read_cell(cell, c);
-      if (dropped != dropped_before || (needs_net_ != nullptr && needs_net_[cell] != 0)) read_across_faces(cell, c);
-    }
-  }
-
+/// What a block_reader finds.
+struct read_list {
   std::vector<read_cells> reads;
-  std::uint64_t dropped = 0;
   std::vector<std::uint32_t> net_pair;  ///< (3, 64), empty if no cell needs a net
   std::vector<float> net_cost;
 
- private:
-  void read_across_faces(std::uint32_t cell, std::uint32_t c) {
-    if (net_pair.empty()) {
-      for (std::uint32_t n = 0; n < 3 * block_cells; ++n) net_pair.push_back((n % block_cells) * 0x10001u);
-      net_cost.assign(std::size_t{3} * block_cells, 0);
-    }
-    int at[3];
-    voxel_place(lattice_, lattice_.find_voxel[cell], at);
-    for (unsigned d = 0; d < 3; ++d) {
-      net_cost[d * block_cells + c] = face_cost(lattice_, cell, static_cast<int>(d));
-      for (int side = 0; side < 2; ++side) {
-        int position[3] = {at[0], at[1], at[2]};
-        position[d] += side == 0 ? 1 : -1;
-        const std::int32_t near = lattice_.cell_at(position[0], position[1], position[2]);
-        if (near >= 0) take(near, 0, side, net_pair[d * block_cells + c]);
-      }
-    }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(reads.size()); }
+  std::uint32_t block(std::uint32_t n) const { return reads[n].block; }
+  void add(std::uint32_t block) { reads.push_back({block, {0, 0}}); }
+  void mark(std::uint32_t n, int order, std::uint32_t cell) { reads[n].cells[order] |= std::uint64_t{1} << cell; }
+  block_net start_net() {
+    net_pair.resize(std::size_t{3} * block_cells);
+    net_cost.resize(net_pair.size());
+    return {net_pair.data(), net_cost.data()};
   }
-
-  void read_cell(std::uint32_t cell, std::uint32_t c) {
-    const std::int32_t voxel = lattice_.find_voxel[cell];
-    const int x = voxel % lattice_.size[0], y = voxel / lattice_.size[0] % lattice_.size[1],
-              z = voxel / lattice_.size[0] / lattice_.size[1];
-    for (int i = 0; i < selling_directions; ++i) {
-      int e[3];
-      unpack_offset(lattice_.offset[lattice_view::plane(cell, selling_directions, i)], e);
-      for (int side = 0; side < 2; ++side) {
-        if ((lattice_.open[cell] >> (2 * i + side) & 1) == 0) continue;
-        const int s = side == 0 ? 1 : -1;
-        const std::int32_t near = lattice_.cell_at(x + s * e[0], y + s * e[1], z + s * e[2]);
-        if (!take(near, 0, side, pair(i, c)) || pairs_ == first_pairs) continue;
-        if (may_go_on(x + s * e[0], y + s * e[1], z + s * e[2], s, e))
-          take(lattice_.cell_at(x + 2 * s * e[0], y + 2 * s * e[1], z + 2 * s * e[2]), 1, side,
-               pair(first_pairs + i, c));
-      }
-    }
-  }
-
-  bool may_go_on(int x, int y, int z, int s, const int (&e)[3]) const {
-    const auto inside = [&](int a, int b, int d) { return lattice_.cell_at(a, b, d) >= 0; };
-    const int step[3] = {s * e[0], s * e[1], s * e[2]};
-    return step_rule(inside)(x, y, z, step);
-  }
-
-  std::uint32_t& pair(int n, std::uint32_t c) { return to_[static_cast<std::uint32_t>(n) * block_cells + c]; }
-
-  bool take(std::int32_t cell, int from_order, int side, std::uint32_t& pair) {
-    const auto block = static_cast<std::uint32_t>(cell) / block_cells;
-    auto place = std::find_if(reads.begin(), reads.end(), [&](const read_cells& r) { return r.block == block; });
-    if (place == reads.end()) {
-      if (reads.size() == max_read_blocks) {
-        ++dropped;
-        return false;
-      }
-      place = reads.insert(reads.end(), {block, {0, 0}});
-    }
-    const std::uint32_t local_cell = static_cast<std::uint32_t>(cell) % block_cells;
-    for (int order = from_order; order < 2; ++order) place->cells[order] |= std::uint64_t{1} << local_cell;
-    const std::uint32_t number = static_cast<std::uint32_t>(place - reads.begin()) * block_cells + local_cell;
-    pair = side == 0 ? (pair & 0xffff0000u) | number : (pair & 0xffffu) | number << 16;
-    return true;
-  }
-
-  const lattice_view& lattice_;
-  const std::uint8_t* needs_net_;
-  std::uint32_t block_;
-  int pairs_;
-  std::uint32_t* to_;
 };
 
 /// Bit mask of the cells of a block that are adjacent to its neighbour block at (dx, dy, dz).
@@ -227,13 +141,13 @@ block_graph build_graph(const lattice& l, const solver_settings& settings, int t
   std::vector<std::vector<float>> net_cost(g.blocks);
   each_on_cpu(threads, g.blocks, [&](std::uint32_t b) {
     if (along_directions) {
-      block_reader reader(view, needs_net.empty() ? nullptr : needs_net.data(), b, g.pairs,
-                          &g.neighbour[std::size_t{b} * static_cast<unsigned>(g.pairs) * block_cells]);
-      reader.read_along_directions();
-      reads[b] = std::move(reader.reads);
-      dropped[b] = reader.dropped;
-      net_pair[b] = std::move(reader.net_pair);
-      net_cost[b] = std::move(reader.net_cost);
+      read_list found;
+      dropped[b] = block_reader(view, needs_net.empty() ? nullptr : needs_net.data(), b, g.pairs,
+                                &g.neighbour[std::size_t{b} * static_cast<unsigned>(g.pairs) * block_cells], found)
+                       .read_along_directions();
+      reads[b] = std::move(found.reads);
+      net_pair[b] = std::move(found.net_pair);
+      net_cost[b] = std::move(found.net_cost);
     }
     if (!along_directions) read_neighbours(view, b, &g.near_block[std::size_t{27} * b], g.near_closed.data(), reads[b]);
   });

@@ -63,6 +63,7 @@ struct block_graph {
   graph_view view() const;
 };
 
+/// Schemes on the nearest neighbours need only the mask of the lattice.
 block_graph build_graph(const lattice& l, const solver_settings& settings, int threads);
 
 /// Inputs common to all backends.
@@ -71,8 +72,13 @@ struct solver_parts {
   block_graph graph;
   solver_settings settings;
   double axes_mm[9], origin_mm[3];
-  float typical_cost;  ///< median cost of one voxel
+  float typical_cost;  ///< median cost of one voxel; 0 before there are tensors
 };
+
+/// Cells whose tensors tell the typical cost, and that cost from the traces of their tensors: the median of the voxel's
+/// size divided by the speed averaged over directions.
+std::vector<std::uint32_t> cost_sample(const lattice& l);
+float typical_cost(const std::vector<float>& traces);
 
 /// Second order only takes the order of neighbours from the first-order solution, which therefore need not be exact.
 inline float solve_tolerance(int order, const solver_settings& s) {

@@ -91,5 +91,8 @@ struct front_start {
 /// Detects the fronts that started at a point (one voxel, or the exact arrival times of starts_at_point()) and computes
 /// the point, which a start list does not contain.
 std::vector<front_start> find_front_starts(const lattice& l, const start_list& fronts);
+/// The same from a view in host memory, of which only the tensors and the numbering of voxels are read.
+std::vector<front_start> find_front_starts(const lattice_view& l, std::span<const std::uint32_t> cell_of_number,
+                                           const start_list& fronts);
 
 }  // namespace voxherd::connect

@@ -97,15 +97,20 @@ front_start find_front_start(const lattice_view& l, std::span<const placed_start
 }  // namespace
 
 std::vector<front_start> find_front_starts(const lattice& l, const start_list& fronts) {
+  return find_front_starts(l.view(), l.cell_of_number, fronts);
+}
+
+std::vector<front_start> find_front_starts(const lattice_view& l, std::span<const std::uint32_t> cell_of_number,
+                                           const start_list& fronts) {
   std::vector<front_start> found;
   for (std::size_t k = 0; k < fronts.fronts(); ++k) {
     std::vector<placed_start> starts;
     for (std::uint64_t i = fronts.offsets[k]; i < fronts.offsets[k + 1]; ++i) {
-      placed_start s{{}, l.cell_of_number.at(fronts.starts[i].voxel), fronts.starts[i].arrival};
-      voxel_place(l.view(), l.find_voxel[s.cell], s.at);
+      placed_start s{{}, cell_of_number[fronts.starts[i].voxel], fronts.starts[i].arrival};
+      voxel_place(l, l.find_voxel[s.cell], s.at);
       starts.push_back(s);
     }
-    found.push_back(find_front_start(l.view(), starts));
+    found.push_back(find_front_start(l, starts));
   }
   return found;
 }

@@ -20,6 +20,9 @@ inline constexpr int block_cells = 64;
 /// S = sum of weight_i e_i e_i^T, i < 6, with integer vectors e_i (Selling's decomposition).
 inline constexpr int selling_directions = 6;
 
+/// In lattice_view::open, for second order: the first of the bits that tell whether the same step may be taken again.
+inline constexpr std::uint32_t second_open = 1u << 2 * selling_directions;
+
 /// A block and one voxel around it.
 inline constexpr int cube_side = block_side + 2, cube_cells = cube_side * cube_side * cube_side;
 
@@ -40,7 +43,8 @@ struct lattice_view {
   const float* tensor;             ///< 6 per cell: S xx, xy, xz, yy, yz, zz
   const float* weight;             ///< 6 per cell
   const std::int32_t* offset;      ///< 6 per cell: e_i as three signed bytes, x lowest
-  const std::uint32_t* open;       ///< 1 per cell: bit 2 i if x + e_i may be reached, bit 2 i + 1 if x - e_i may
+  const std::uint32_t* open;       ///< 1 per cell: bit 2 i if x + e_i may be reached, bit 2 i + 1 if x - e_i may;
+                                   ///< times second_open: also x + 2 e_i, x - 2 e_i
 
   VOXHERD_FUNCTION static std::size_t plane(std::uint32_t cell, int numbers, int n) {
     assert(n >= 0 && n < numbers);

@@ -60,6 +60,12 @@ VOXHERD_FUNCTION inline selling_decomposition decompose(const double (&s)[6]) {
   return out;
 }
 
+/// face_parts as kernels read it.
+struct face_parts_view {
+  const std::uint64_t* offset;
+  const std::uint32_t* cell;
+};
+
 /// A lattice in host memory.
 struct lattice {
   int size[3]{};
@@ -74,8 +80,23 @@ struct lattice {
   lattice_view view() const;
 };
 
-/// Throws std::invalid_argument: wrong array sizes, an empty mask, more than 2^28 voxels.
+/// Only what follows from the mask; `field.tensors` may be empty. Throws std::invalid_argument: wrong array sizes, an
+/// empty mask, more than 2^28 voxels.
+lattice number_voxels(const speed_field& field);
+/// The rest: tensor, weight, offset, open. `tensors`: as speed_field::tensors.
+void set_speeds(lattice& l, const float* tensors, int threads);
+/// Both. Throws as number_voxels(), also without tensors.
 lattice build_lattice(const speed_field& field, int threads);
+
+/// The cells of each face-connected component of the mask, breadth first.
+struct face_parts {
+  std::vector<std::uint64_t> offset{0};
+  std::vector<std::uint32_t> cell;
+
+  std::size_t parts() const { return offset.size() - 1; }
+  face_parts_view view() const { return {offset.data(), cell.data()}; }
+};
+face_parts find_face_parts(const lattice& l);
 
 /// One flag per cell: whether it needs a net (directed_block.hpp) because a front cannot enter or leave it along the
 /// directions that the mask leaves open, although it is connected to others by faces. Empty if no cell needs one.

@@ -82,6 +82,13 @@ VOXHERD_FUNCTION inline void read_tensor(const lattice_view& lattice, std::uint3
   for (int n = 0; n < 6; ++n) s[n] = lattice.tensor[lattice_view::plane(cell, 6, n)];
 }
 
+/// Of the cell's S.
+VOXHERD_FUNCTION inline float trace_of(const lattice_view& l, std::uint32_t cell) {
+  float trace = 0;
+  for (const int e : {0, 3, 5}) trace += l.tensor[lattice_view::plane(cell, selling_directions, e)];
+  return trace;
+}
+
 /// Cost of a straight segment v if the square of the speed is s: sqrt(v . S^-1 v).
 VOXHERD_FUNCTION inline float piece_cost(const float (&s)[6], const float (&v)[3]) {
   float q[3];

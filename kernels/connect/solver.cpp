@@ -12,21 +12,6 @@ namespace voxherd::connect {
 
 namespace {
 
-/// Median cost of a voxel: its size divided by the speed averaged over directions.
-float typical_cost(const lattice& l) {
-  constexpr std::size_t max_samples = 65536;
-  const std::size_t n = l.cell_of_number.size(), step = std::max<std::size_t>(1, n / max_samples);
-  std::vector<float> cost;
-  for (std::size_t i = 0; i < n; i += step) {
-    float trace = 0;
-    for (const int e : {0, 3, 5}) trace += l.tensor[lattice_view::plane(l.cell_of_number[i], selling_directions, e)];
-    cost.push_back(std::sqrt(3 / trace));
-  }
-  const auto middle = cost.begin() + static_cast<std::ptrdiff_t>(cost.size() / 2);
-  std::nth_element(cost.begin(), middle, cost.end());
-  return *middle;
-}
-
 void check(const solver_settings& s) {
   if (s.order != 1 && !(s.order == 2 && s.scheme == scheme_kind::selling))
     throw std::invalid_argument("connect: expected order 1, or order 2 with scheme selling");
@@ -36,15 +21,29 @@ void check(const solver_settings& s) {
 
 }  // namespace
 
+std::vector<std::uint32_t> cost_sample(const lattice& l) {
+  constexpr std::size_t max_samples = 65536;
+  const std::size_t n = l.cell_of_number.size(), step = std::max<std::size_t>(1, n / max_samples);
+  std::vector<std::uint32_t> cells;
+  for (std::size_t i = 0; i < n; i += step) cells.push_back(l.cell_of_number[i]);
+  return cells;
+}
+
+float typical_cost(const std::vector<float>& traces) {
+  std::vector<float> cost;
+  for (const float trace : traces) cost.push_back(std::sqrt(3 / trace));
+  const auto middle = cost.begin() + static_cast<std::ptrdiff_t>(cost.size() / 2);
+  std::nth_element(cost.begin(), middle, cost.end());
+  return *middle;
+}
+
 std::unique_ptr<solver> make_solver(const device& d, const speed_field& field, const solver_settings& settings) {
   check(settings);
-  const int threads = d.threads;
-  solver_parts parts{build_lattice(field, threads), {}, settings, {}, {}, 0};
-  parts.graph = build_graph(parts.where, settings, threads);
+  solver_parts parts{number_voxels(field), {}, settings, {}, {}, 0};
   std::copy(field.axes_mm.begin(), field.axes_mm.end(), parts.axes_mm);
   std::copy(field.origin_mm.begin(), field.origin_mm.end(), parts.origin_mm);
-  parts.typical_cost = typical_cost(parts.where);
-  return d.kind == backend::cuda ? make_solver_cuda(std::move(parts)) : make_solver_cpu(d, std::move(parts));
+  return d.kind == backend::cuda ? make_solver_cuda(d, std::move(parts), field.tensors)
+                                 : make_solver_cpu(d, std::move(parts), field.tensors);
 }
 
 std::size_t device_bytes_per_front(std::uint64_t blocks) {
@@ -60,6 +59,15 @@ std::uint32_t checked_cell(const lattice& l, const start& s) {
 }
 
 std::vector<start> starts_at_point(const speed_field& field, const std::array<double, 3>& index, double radius_voxels) {
+  return starts_at_point(field, index, radius_voxels, [&](std::size_t voxel) {
+    std::array<float, 6> six;
+    std::copy_n(field.tensors.begin() + static_cast<std::ptrdiff_t>(8 * voxel), six.size(), six.begin());
+    return six;
+  });
+}
+
+std::vector<start> starts_at_point(const speed_field& field, const std::array<double, 3>& index, double radius_voxels,
+                                   const std::function<std::array<float, 6>(std::size_t)>& tensor_of) {
   int size[3], nearest[3];
   for (std::size_t d = 0; d < 3; ++d) {
     size[d] = static_cast<int>(field.size[d]);
@@ -75,7 +83,7 @@ std::vector<start> starts_at_point(const speed_field& field, const std::array<do
   };
   if (!inside(nearest[0], nearest[1], nearest[2]))
     throw std::invalid_argument("connect: the voxel nearest to a starting point is not in the mask");
-  const float* s = &field.tensors[8 * linear(nearest[0], nearest[1], nearest[2])];
+  const std::array<float, 6> s = tensor_of(linear(nearest[0], nearest[1], nearest[2]));
   // adj(S) / det(S)
   const double a = double(s[3]) * s[5] - double(s[4]) * s[4], b = double(s[2]) * s[4] - double(s[1]) * s[5],
                c = double(s[1]) * s[4] - double(s[2]) * s[3], e = double(s[0]) * s[5] - double(s[2]) * s[2],

@@ -21,6 +21,10 @@ class solver {
   virtual std::uint64_t voxels() const = 0;  ///< in the mask
   virtual std::uint64_t blocks() const = 0;  ///< stored blocks of 4 x 4 x 4 voxels
 
+  /// Replaces the tensors. The fronts of earlier calls of solve() are lost. `tensors`: as speed_field::tensors, in the
+  /// memory of the solver's device.
+  virtual void set_speeds(const float* tensors) = 0;
+
   /// Solves for all fronts at once. Results stay on the device until the next call. The result of a front does not
   /// depend on the others.
   virtual solve_report solve(const start_list& fronts) = 0;
@@ -50,14 +54,15 @@ class solver {
   std::function<bool()> stopped_;
 };
 
-/// Copies `field`. Call use_device(d) first. Throws device_error, and std::invalid_argument for array sizes that differ
-/// from field.size, more than 2^28 voxels, an empty mask, or settings out of range.
+/// Copies `field`. Without tensors, set_speeds() must be called before solve(). Call use_device(d) first. Throws
+/// device_error, and std::invalid_argument for array sizes that differ from field.size, more than 2^28 voxels, an empty
+/// mask, or settings out of range.
 std::unique_ptr<solver> make_solver(const device& d, const speed_field& field, const solver_settings& settings);
 
 // Its backends.
 struct solver_parts;  // block_graph.hpp
-std::unique_ptr<solver> make_solver_cpu(const device& d, solver_parts&& parts);
-std::unique_ptr<solver> make_solver_cuda(solver_parts&& parts);
+std::unique_ptr<solver> make_solver_cpu(const device& d, solver_parts&& parts, std::span<const float> tensors);
+std::unique_ptr<solver> make_solver_cuda(const device& d, solver_parts&& parts, std::span<const float> tensors);
 
 /// Device memory per front during solve(), used to choose the number of fronts solved at once.
 std::size_t device_bytes_per_front(std::uint64_t blocks);
@@ -66,5 +71,8 @@ std::size_t device_bytes_per_front(std::uint64_t blocks);
 /// within `radius_voxels` that are connected to it by a straight line in the mask. `index`: index coordinates. Throws
 /// std::invalid_argument if the nearest voxel is not in the mask.
 std::vector<start> starts_at_point(const speed_field& field, const std::array<double, 3>& index, double radius_voxels);
+/// The same with tensors that are elsewhere: `tensor_of` gives S of a voxel by its linear index.
+std::vector<start> starts_at_point(const speed_field& field, const std::array<double, 3>& index, double radius_voxels,
+                                   const std::function<std::array<float, 6>(std::size_t)>& tensor_of);
 
 }  // namespace voxherd::connect

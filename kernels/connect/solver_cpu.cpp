@@ -176,10 +176,21 @@ class cpu_solver final : public solver {
  public:
   cpu_solver(const device& d, solver_parts&& parts) : threads_(d.threads), parts_(std::move(parts)) {}
 
+  void set_speeds(const float* tensors) override {
+    const bool first = parts_.typical_cost == 0;
+    connect::set_speeds(parts_.where, tensors, threads_);
+    if (first || parts_.settings.scheme == scheme_kind::selling)
+      parts_.graph = build_graph(parts_.where, parts_.settings, threads_);
+    std::vector<float> traces;
+    for (const std::uint32_t cell : cost_sample(parts_.where)) traces.push_back(trace_of(parts_.where.view(), cell));
+    parts_.typical_cost = typical_cost(traces);
+  }
+
   std::uint64_t voxels() const override { return parts_.where.cell_of_number.size(); }
   std::uint64_t blocks() const override { return parts_.where.blocks; }
 
   solve_report solve(const start_list& list) override {
+    if (parts_.typical_cost == 0) throw std::logic_error("connect: solve() before set_speeds()");
     const auto begin = std::chrono::steady_clock::now();
     const auto count = static_cast<std::uint32_t>(list.fronts());
     memory_.reserve(count, parts_.where.blocks, parts_.settings.order);
@@ -271,8 +282,10 @@ class cpu_solver final : public solver {
 
 }  // namespace
 
-std::unique_ptr<solver> make_solver_cpu(const device& d, solver_parts&& parts) {
-  return std::make_unique<cpu_solver>(d, std::move(parts));
+std::unique_ptr<solver> make_solver_cpu(const device& d, solver_parts&& parts, std::span<const float> tensors) {
+  auto made = std::make_unique<cpu_solver>(d, std::move(parts));
+  if (!tensors.empty()) made->set_speeds(tensors.data());
+  return made;
 }
 
 }  // namespace voxherd::connect

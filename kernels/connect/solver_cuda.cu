@@ -5,6 +5,7 @@
 
 #include "kernels/connect/block_graph.hpp"
 #include "kernels/connect/cube_block.hpp"
+#include "kernels/connect/cuda_speeds.cuh"
 #include "kernels/connect/front_steps.hpp"
 #include "kernels/connect/fronts.hpp"
 #include "kernels/connect/paper/godunov27.hpp"
@@ -22,67 +23,6 @@ template <class T>
 device_buffer<T> copied(const std::vector<T>& from, cudaStream_t stream) {
   return voxherd::copied(from.data(), from.size(), stream);
 }
-
-class cuda_lattice {
- public:
-  cuda_lattice(const lattice& l, cudaStream_t s)
-      : view_(l.view()),
-        cell_of_(copied(l.cell_of, s)),
-        voxel_of_(copied(l.find_voxel, s)),
-        offset_(copied(l.offset, s)),
-        tensor_(copied(l.tensor, s)),
-        weight_(copied(l.weight, s)),
-        open_(copied(l.open, s)),
-        cell_of_number_(copied(l.cell_of_number, s)) {
-    view_.cell_of = cell_of_.data();
-    view_.find_voxel = voxel_of_.data();
-    view_.offset = offset_.data();
-    view_.tensor = tensor_.data();
-    view_.weight = weight_.data();
-    view_.open = open_.data();
-  }
-  const lattice_view& view() const { return view_; }
-  const std::uint32_t* cell_of_number() const { return cell_of_number_.data(); }
-
- private:
-  lattice_view view_;
-  device_buffer<std::int32_t> cell_of_, voxel_of_, offset_;
-  device_buffer<float> tensor_, weight_;
-  device_buffer<std::uint32_t> open_, cell_of_number_;
-};
-
-class cuda_graph {
- public:
-  cuda_graph(const block_graph& g, cudaStream_t s)
-      : view_(g.view()),
-        neighbour_(copied(g.neighbour, s)),
-        read_block_(copied(g.read_block, s)),
-        net_pair_(copied(g.net_pair, s)),
-        first_dependent_(copied(g.first_dependent, s)),
-        near_block_(copied(g.near_block, s)),
-        near_closed_(copied(g.near_closed, s)),
-        dependents_(copied(g.dependents, s)),
-        net_of_(copied(g.net_of, s)),
-        net_cost_(copied(g.net_cost, s)) {
-    view_.neighbour = neighbour_.data();
-    view_.read_block = read_block_.data();
-    view_.first_dependent = first_dependent_.data();
-    view_.near_block = near_block_.data();
-    view_.near_closed = near_closed_.data();
-    view_.dependents = dependents_.data();
-    view_.net_of = net_of_.data();
-    view_.net_pair = net_pair_.data();
-    view_.net_cost = net_cost_.data();
-  }
-  const graph_view& view() const { return view_; }
-
- private:
-  graph_view view_;
-  device_buffer<std::uint32_t> neighbour_, read_block_, net_pair_, first_dependent_, near_block_, near_closed_;
-  device_buffer<dependent> dependents_;
-  device_buffer<std::int32_t> net_of_;
-  device_buffer<float> net_cost_;
-};
 
 class cuda_fronts {
  public:
@@ -128,8 +68,8 @@ class cuda_fronts {
 /// Reads the results of fronts solved on a GPU. Waits for the stream.
 class cuda_readings {
  public:
-  cuda_readings(const solver_parts& parts, const cuda_lattice& where, const cuda_stream& stream)
-      : parts_(&parts), where_(&where), stream_(&stream) {}
+  cuda_readings(const solver_parts& parts, const cuda_speeds& speeds, const cuda_stream& stream)
+      : parts_(&parts), speeds_(&speeds), stream_(&stream) {}
 
   void set_fronts(const start_list& fronts) {
     fronts_ = fronts;
@@ -149,11 +89,12 @@ class cuda_readings {
   void region_costs(const float* arrival, region_cost* to) const {
     const std::size_t n = fronts_.fronts() * regions_;
     if (n == 0) return;
-    device_buffer<region_cost> costs(n);
+    costs_.reserve(n);
     each_on_gpu(*stream_, static_cast<std::uint32_t>(n),
                 region_summer{arrival, parts_->where.cells(), regions_, offset_.data(), cell_.data(),
-                              number_of_cell_.data(), costs.data()});
-    fetch(costs, to);
+                              number_of_cell_.data(), costs_.data()});
+    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(to, costs_.data(), n * sizeof(region_cost), cudaMemcpyDeviceToHost, *stream_));
+    stream_->wait();
   }
 
   void score(const float* arrival, std::span<const path_request> paths, const path_settings& settings,
@@ -187,17 +128,17 @@ class cuda_readings {
     const lattice& l = parts_->where;
     check_paths(paths, fronts_.fronts(), l.cell_of_number.size(), settings);
     if (paths.empty()) return;
-    if (started_.empty()) started_ = find_front_starts(l, fronts_);
+    if (started_.empty()) started_ = find_front_starts(speeds_->on_host(), l.cell_of_number, fronts_);
     const auto started = copied(started_, *stream_);
     const auto requests = voxherd::copied(paths.data(), paths.size(), *stream_);
     const std::uint32_t all = static_cast<std::uint32_t>(fronts_.fronts()), most = fronts_at_once(l, all, flow_bytes);
     flows_.reserve(most * l.cells());
     path_follower f = make_follower(settings, parts_->axes_mm, parts_->origin_mm);
-    f.lattice = where_->view();
+    f.lattice = speeds_->where();
     f.flows = flows_.data();
     f.started = started.data();
     f.requests = requests.data();
-    f.cell_of_number = where_->cell_of_number();
+    f.cell_of_number = speeds_->cell_of_number();
     f.scores = scores;
     f.offsets = offsets;
     f.world_mm = world_mm;
@@ -205,14 +146,14 @@ class cuda_readings {
       f.fronts = std::min(most, all - f.first);
       if (!any_of_fronts(paths, f.first, f.fronts)) continue;
       each_on_gpu(*stream_, static_cast<std::uint32_t>(f.fronts * l.cells()),
-                  flow_maker{where_->view(), arrival, f.first, flows_.data()});
+                  flow_maker{speeds_->where(), arrival, f.first, flows_.data()});
       each_on_gpu(*stream_, static_cast<std::uint32_t>(paths.size()), f);
     }
     stream_->wait();  // before `started` and `requests` are destroyed
   }
 
   const solver_parts* parts_;
-  const cuda_lattice* where_;
+  const cuda_speeds* speeds_;
   const cuda_stream* stream_;
   start_list fronts_;
   mutable std::vector<front_start> started_;
@@ -220,6 +161,7 @@ class cuda_readings {
   device_buffer<std::uint64_t> offset_;
   device_buffer<std::uint32_t> cell_, number_of_cell_;
   mutable device_buffer<flow> flows_;
+  mutable device_buffer<region_cost> costs_;
 };
 
 namespace {
@@ -246,15 +188,22 @@ struct arrival_sorter {
 
 class cuda_solver final : public solver {
  public:
-  explicit cuda_solver(solver_parts&& parts)
-      : parts_(std::move(parts)), lattice_(parts_.where, stream_), graph_(parts_.graph, stream_), counts_(1) {
-    stream_.wait();
+  cuda_solver(const device& d, solver_parts&& parts)
+      : parts_(std::move(parts)), speeds_(parts_, d.threads, stream_), counts_(1) {}
+
+  void set_speeds(const float* tensors) override { speeds_.set(tensors); }
+
+  void set_host_speeds(std::span<const float> tensors) {
+    const auto on_device = voxherd::copied(tensors.data(), tensors.size(), stream_);
+    set_speeds(on_device.data());
+    speeds_.free_scratch();
   }
 
   std::uint64_t voxels() const override { return parts_.where.cell_of_number.size(); }
   std::uint64_t blocks() const override { return parts_.where.blocks; }
 
   solve_report solve(const start_list& list) override {
+    if (speeds_.typical_cost() == 0) throw std::logic_error("connect: solve() before set_speeds()");
     const auto count = static_cast<std::uint32_t>(list.fronts());
     const std::size_t cells = count * parts_.where.cells();
     if (cells >> 32 != 0) throw std::invalid_argument("connect: too many fronts at once for this number of voxels");
@@ -265,36 +214,37 @@ class cuda_solver final : public solver {
     for (std::uint32_t k = 0; k < count; ++k)
       for (std::uint64_t i = list.offsets[k]; i < list.offsets[k + 1]; ++i)
         starts.push_back({k, checked_cell(parts_.where, list.starts[i]), list.starts[i].arrival});
-    const auto on_device = copied(starts, stream_);
+    starts_.reserve(starts.size());
+    if (!starts.empty())
+      VOXHERD_CUDA_CHECK(cudaMemcpyAsync(starts_.data(), starts.data(), starts.size() * sizeof(start_cell),
+                                         cudaMemcpyHostToDevice, stream_));
 
-    cuda_event begin, end;
-    begin.record(stream_);
+    begin_.record(stream_);
     each_on_gpu(stream_, count * (f.blocks + 1), front_clearer{f});
     const auto n = static_cast<std::uint32_t>(starts.size());
-    each_on_gpu(stream_, n, front_starter<cuda_thread_team>{{}, f, on_device.data()});
-    each_on_gpu(stream_, n, front_waker<cuda_thread_team>{{}, f, graph_.view(), on_device.data(), 1});
+    each_on_gpu(stream_, n, front_starter<cuda_thread_team>{{}, f, starts_.data()});
+    each_on_gpu(stream_, n, front_waker<cuda_thread_team>{{}, f, speeds_.graph(), starts_.data(), 1});
     VOXHERD_CUDA_CHECK(cudaMemsetAsync(counts_.data(), 0, sizeof(round_counts), stream_));
     run_first_order(f);
     if (parts_.settings.order == 2) {
-      each_on_gpu(stream_, static_cast<std::uint32_t>(cells), second_order_chooser{f, graph_.view(), 0});
-      each_on_gpu(stream_, n, start_fixer{f, on_device.data()});
+      each_on_gpu(stream_, static_cast<std::uint32_t>(cells), second_order_chooser{f, speeds_.graph(), 0});
+      each_on_gpu(stream_, n, start_fixer{f, starts_.data()});
       const std::uint32_t round = counts().next_round;
-      each_on_gpu(stream_, n, front_waker<cuda_thread_team>{{}, f, graph_.view(), on_device.data(), round});
-      run(f, second_order_scheme{lattice_.view().weight}, round);
+      each_on_gpu(stream_, n, front_waker<cuda_thread_team>{{}, f, speeds_.graph(), starts_.data(), round});
+      run(f, second_order_scheme{speeds_.where().weight}, round);
     }
     each_on_gpu(stream_, static_cast<std::uint32_t>(cells), arrival_gatherer{f, arrival_.data()});
-    end.record(stream_);
+    end_.record(stream_);
     const round_counts last = counts();
-    return {end.seconds_since(begin), last.visits, last.next_round, last.next_round < max_rounds};
+    return {end_.seconds_since(begin_), last.visits, last.next_round, last.next_round < max_rounds};
   }
 
   void arrivals(std::size_t first, std::size_t count, float* to) const override {
     const auto n = static_cast<std::uint32_t>(voxels());
     sorted_.reserve(n);
     for (std::size_t k = first; k < first + count; ++k, to += n) {
-      each_on_gpu(
-          stream_, n,
-          arrival_sorter{arrival_.data() + k * parts_.where.cells(), lattice_.cell_of_number(), sorted_.data()});
+      each_on_gpu(stream_, n,
+                  arrival_sorter{arrival_.data() + k * parts_.where.cells(), speeds_.cell_of_number(), sorted_.data()});
       VOXHERD_CUDA_CHECK(cudaMemcpyAsync(to, sorted_.data(), n * sizeof(float), cudaMemcpyDeviceToHost, stream_));
       stream_.wait();
     }
@@ -314,29 +264,29 @@ class cuda_solver final : public solver {
   void run_first_order(const front_view& f) {
     switch (parts_.settings.scheme) {
       case scheme_kind::selling:
-        return run(f, selling_scheme{lattice_.view().weight}, 1);
+        return run(f, selling_scheme{speeds_.where().weight}, 1);
       case scheme_kind::godunov27:
-        return run(f, cube_scheme<godunov27_local>{lattice_.view().tensor}, 1);
+        return run(f, cube_scheme<godunov27_local>{speeds_.where().tensor}, 1);
       case scheme_kind::hl26:
-        return run(f, cube_scheme<hopf_lax26_local>{lattice_.view().tensor}, 1);
+        return run(f, cube_scheme<hopf_lax26_local>{speeds_.where().tensor}, 1);
     }
   }
 
   template <class Scheme>
   float cut_for(const front_view& f) const {
     if (Scheme::values == cube_cells)
-      return f.blocks > blocks_that_fill_with_cubes ? wide_cut_voxels * parts_.typical_cost : unreached;
-    return (f.blocks > blocks_that_fill ? narrow_cut_voxels : wide_cut_voxels) * parts_.typical_cost;
+      return f.blocks > blocks_that_fill_with_cubes ? wide_cut_voxels * speeds_.typical_cost() : unreached;
+    return (f.blocks > blocks_that_fill ? narrow_cut_voxels : wide_cut_voxels) * speeds_.typical_cost();
   }
 
   template <class Scheme>
   void run(const front_view& f, const Scheme& scheme, std::uint32_t round) {
     const round_rules rules{round, solve_tolerance(Scheme::order, parts_.settings), cut_for<Scheme>(f),
-                            growth_voxels * parts_.typical_cost, inner_iterations};
+                            growth_voxels * speeds_.typical_cost(), inner_iterations};
     const std::uint32_t entries = f.fronts * f.blocks;
     const round_lists lists = fronts_.empty_lists(f.fronts, f.blocks, stream_);
     each_on_gpu(stream_, entries, list_starter{f, lists, round});
-    launch_rounds<Scheme>({graph_.view(), f, rules, scheme}, lists, round, max_rounds, counts_.data(), stream_);
+    launch_rounds<Scheme>({speeds_.graph(), f, rules, scheme}, lists, round, max_rounds, counts_.data(), stream_);
   }
 
   round_counts counts() const {
@@ -348,19 +298,22 @@ class cuda_solver final : public solver {
 
   cuda_stream stream_;
   solver_parts parts_;
-  cuda_lattice lattice_;
-  cuda_graph graph_;
+  cuda_speeds speeds_;
   device_buffer<round_counts> counts_;
+  device_buffer<start_cell> starts_;
+  cuda_event begin_, end_;
   cuda_fronts fronts_;
   device_buffer<float> arrival_;
   mutable device_buffer<float> sorted_;
-  cuda_readings readings_{parts_, lattice_, stream_};
+  cuda_readings readings_{parts_, speeds_, stream_};
 };
 
 }  // namespace
 
-std::unique_ptr<solver> make_solver_cuda(solver_parts&& parts) {
-  return std::make_unique<cuda_solver>(std::move(parts));
+std::unique_ptr<solver> make_solver_cuda(const device& d, solver_parts&& parts, std::span<const float> tensors) {
+  auto made = std::make_unique<cuda_solver>(d, std::move(parts));
+  if (!tensors.empty()) made->set_host_speeds(tensors);
+  return made;
 }
 
 }  // namespace voxherd::connect

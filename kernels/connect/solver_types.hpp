@@ -38,7 +38,8 @@ struct speed_field {
   std::array<std::uint64_t, 3> size{};
   std::array<double, 9> axes_mm{};    ///< row-major 3x3, columns: world vector (mm) of one voxel along each image axis
   std::array<double, 3> origin_mm{};  ///< world position of the centre of voxel (0, 0, 0)
-  std::span<const float> tensors;     ///< (nz, ny, nx, 8): S xx, xy, xz, yy, yz, zz, 0, 0; positive definite
+  std::span<const float>
+      tensors;  ///< (nz, ny, nx, 8): S xx, xy, xz, yy, yz, zz, 0, 0; positive definite; empty if they come later
   std::span<const std::uint8_t> inside;  ///< (nz, ny, nx): 1 in the mask
 };
 

@@ -63,6 +63,12 @@ std::unique_ptr<voxherd::tensor_field::field> voxherd::tensor_field::make_quarti
   refuse_cuda("tensor_field");
 }
 
+std::unique_ptr<voxherd::tensor_field::field_maker> voxherd::tensor_field::make_field_maker_cuda(const device&,
+                                                                                                 const tensor_image&,
+                                                                                                 const preparation&) {
+  refuse_cuda("tensor_field");
+}
+
 void voxherd::tensor_field::copy_from_gpu(void*, const void*, std::size_t) { refuse_cuda("tensor_field"); }
 
 template <>
@@ -102,7 +108,10 @@ voxherd::geodesic::picks voxherd::geodesic::distinct_cuda(std::span<const float>
   refuse_cuda("geodesic");
 }
 
-std::unique_ptr<voxherd::connect::solver> voxherd::connect::make_solver_cuda(solver_parts&&) { refuse_cuda("connect"); }
+std::unique_ptr<voxherd::connect::solver> voxherd::connect::make_solver_cuda(const device&, solver_parts&&,
+                                                                             std::span<const float>) {
+  refuse_cuda("connect");
+}
 
 std::unique_ptr<voxherd::perfusion::fitter> voxherd::perfusion::make_fitter_cuda(const time_course&, const conversion&,
                                                                                  const fit_settings&) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -22,6 +23,13 @@ struct bootstrap_settings {
   std::uint64_t seed = 0;
 };
 
+/// The image that replicates are placed in.
+struct bootstrap_image {
+  std::span<const float> data;           ///< (voxels of the image, 6): the data's tensors along world axes, mm2/s
+  std::span<const std::uint32_t> place;  ///< index of each of the bootstrap's voxels in it
+  std::array<double, 9> frame;           ///< row-major: F of the tensors along world axes, F D F^T
+};
+
 /// Holds a series' voxels on one device. Owns its memory there; used by one thread.
 class tensor_bootstrap {
  public:
@@ -34,6 +42,12 @@ class tensor_bootstrap {
   /// linear index, the replicate and its signals. A replicate whose fit predicts a signal of ten times the voxel's
   /// largest has `diverged`. Throws device_error.
   virtual void fit(std::uint64_t replicate, float* tensor, std::uint8_t* status) = 0;
+
+  /// Copies what fit_image() needs. Throws device_error, and std::invalid_argument for places that do not match.
+  virtual void set_image(const bootstrap_image& image) = 0;
+  /// The image with the fits of fit(). A voxel that is not fitted, or whose trace is not positive, keeps the tensor of
+  /// the data; returns how many do. `tensors`: as bootstrap_image::data, in the device's memory. After set_image().
+  virtual std::uint64_t fit_image(std::uint64_t replicate, float* tensors) = 0;
 };
 
 /// `voxels`: linear indices in the image; `rows`: as many rows as tensor_solver::fit takes. Both are read only here.
@@ -43,6 +57,9 @@ std::unique_ptr<tensor_bootstrap> make_tensor_bootstrap(const device& d, const g
                                                         const bootstrap_settings& settings,
                                                         std::span<const std::uint64_t> voxels,
                                                         std::span<const float> rows);
+
+/// Throws std::invalid_argument if the places are not those of `voxels` voxels in the image.
+void check_image(const bootstrap_image& image, std::size_t voxels);
 
 // Its backends; arguments have been checked.
 std::unique_ptr<tensor_bootstrap> make_tensor_bootstrap_cpu(const device& d, const gradient_table& gradients,
@@ -54,7 +71,7 @@ std::unique_ptr<tensor_bootstrap> make_tensor_bootstrap_cuda(const gradient_tabl
                                                              std::span<const std::uint64_t> voxels,
                                                              std::span<const float> rows);
 
-/// Device memory that one voxel takes.
+/// Device memory that one voxel takes, without the image of set_image().
 std::size_t bootstrap_device_bytes_per_voxel(std::size_t measurements, bool gradient_deviation);
 
 }  // namespace voxherd

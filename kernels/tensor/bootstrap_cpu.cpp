@@ -49,6 +49,24 @@ class cpu_bootstrap final : public tensor_bootstrap {
                 [&](std::size_t tile) { fit_tile(tile, replicate, tensor, status); });
   }
 
+  void set_image(const bootstrap_image& image) override {
+    check_image(image, count_);
+    data_.assign(image.data.begin(), image.data.end());
+    place_.assign(image.place.begin(), image.place.end());
+    std::copy(image.frame.begin(), image.frame.end(), frame_);
+    fitted_.resize(6 * count_);
+    outcome_.resize(count_);
+  }
+
+  std::uint64_t fit_image(std::uint64_t replicate, float* tensors) override {
+    fit(replicate, fitted_.data(), outcome_.data());
+    std::copy(data_.begin(), data_.end(), tensors);
+    std::uint64_t kept = 0;
+    for (std::size_t i = 0; i < count_; ++i)
+      kept += place_tensor(frame_, &fitted_[6 * i], outcome_[i], tensors + std::size_t{6} * place_[i]) ? 0 : 1;
+    return kept;
+  }
+
  private:
   static constexpr std::size_t width = double_lanes::size();
 
@@ -77,6 +95,11 @@ class cpu_bootstrap final : public tensor_bootstrap {
   std::vector<double> parameter_;
   std::vector<float> tensor_;
   std::vector<std::uint8_t> status_;
+  // Of set_image().
+  std::vector<float> data_, fitted_;
+  std::vector<std::uint32_t> place_;
+  std::vector<std::uint8_t> outcome_;
+  double frame_[9]{};
 };
 
 }  // namespace

@@ -44,6 +44,21 @@ struct refit_each {
   }
 };
 
+/// Writes each voxel's fit to its place in the image; counts the voxels without one.
+struct place_each {
+  double frame[9];
+  const float* tensor;
+  const std::uint8_t* status;
+  const std::uint32_t* place;
+  float* image;
+  unsigned long long* kept;
+
+  __device__ void operator()(std::uint32_t i) const {
+    if (!place_tensor(frame, tensor + std::size_t{6} * i, status[i], image + std::size_t{6} * place[i]))
+      atomicAdd(kept, 1ull);
+  }
+};
+
 class cuda_bootstrap final : public tensor_bootstrap {
  public:
   cuda_bootstrap(const gradient_table& g, const bootstrap_settings& s, std::span<const std::uint64_t> voxels,
@@ -65,20 +80,50 @@ class cuda_bootstrap final : public tensor_bootstrap {
   std::size_t voxels() const override { return count_; }
 
   void fit(std::uint64_t replicate, float* tensor, std::uint8_t* status) override {
-    const float* found = data_tensor_.data();
-    const std::uint8_t* how = data_status_.data();
-    if (replicate > 0) {
-      each_on_gpu(stream_, static_cast<std::uint32_t>(count_),
-                  refit_each{bootstrap_refitter<double>(design_, settings_), place(), voxels_.data(), replicate,
-                             data_status_.data(), tensor_.data(), status_.data()});
-      found = tensor_.data(), how = status_.data();
-    }
-    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(tensor, found, 6 * count_ * sizeof(float), cudaMemcpyDeviceToHost, stream_));
-    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(status, how, count_, cudaMemcpyDeviceToHost, stream_));
+    const fits found = fit_on_device(replicate);
+    VOXHERD_CUDA_CHECK(
+        cudaMemcpyAsync(tensor, found.tensor, 6 * count_ * sizeof(float), cudaMemcpyDeviceToHost, stream_));
+    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(status, found.status, count_, cudaMemcpyDeviceToHost, stream_));
     stream_.wait();
   }
 
+  void set_image(const bootstrap_image& image) override {
+    check_image(image, count_);
+    image_ = copied(image.data.data(), image.data.size(), stream_);
+    place_ = copied(image.place.data(), image.place.size(), stream_);
+    frame_ = image.frame;
+    stream_.wait();
+  }
+
+  std::uint64_t fit_image(std::uint64_t replicate, float* tensors) override {
+    const fits found = fit_on_device(replicate);
+    VOXHERD_CUDA_CHECK(
+        cudaMemcpyAsync(tensors, image_.data(), image_.size() * sizeof(float), cudaMemcpyDeviceToDevice, stream_));
+    VOXHERD_CUDA_CHECK(cudaMemsetAsync(kept_.data(), 0, sizeof(unsigned long long), stream_));
+    place_each step{{}, found.tensor, found.status, place_.data(), tensors, kept_.data()};
+    std::copy(frame_.begin(), frame_.end(), step.frame);
+    each_on_gpu(stream_, static_cast<std::uint32_t>(count_), step);
+    unsigned long long kept = 0;
+    VOXHERD_CUDA_CHECK(cudaMemcpyAsync(&kept, kept_.data(), sizeof kept, cudaMemcpyDeviceToHost, stream_));
+    stream_.wait();
+    return kept;
+  }
+
  private:
+  /// On the device, until the next call.
+  struct fits {
+    const float* tensor;
+    const std::uint8_t* status;
+  };
+
+  fits fit_on_device(std::uint64_t replicate) {
+    if (replicate == 0) return {data_tensor_.data(), data_status_.data()};
+    each_on_gpu(stream_, static_cast<std::uint32_t>(count_),
+                refit_each{bootstrap_refitter<double>(design_, settings_), place(), voxels_.data(), replicate,
+                           data_status_.data(), tensor_.data(), status_.data()});
+    return {tensor_.data(), status_.data()};
+  }
+
   bootstrap_place place() const { return {residual_.data(), parameter_.data(), count_}; }
 
   /// In pieces: the signals are on the device twice, in rows and in columns, and are freed when their fit is stored.
@@ -106,6 +151,10 @@ class cuda_bootstrap final : public tensor_bootstrap {
   device_buffer<std::uint64_t> voxels_;
   device_buffer<float> residual_, data_tensor_, tensor_;
   device_buffer<std::uint8_t> data_status_, status_;
+  device_buffer<float> image_;  // of set_image(), as the next two
+  device_buffer<std::uint32_t> place_;
+  std::array<double, 9> frame_{};
+  device_buffer<unsigned long long> kept_{1};
   cuda_stream stream_;
 };
 

@@ -5,6 +5,7 @@
 #include "kernels/portable/double_math.hpp"
 #include "kernels/portable/draws.hpp"
 #include "kernels/tensor/bootstrap.hpp"
+#include "kernels/tensor/place_tensor.hpp"
 #include "kernels/tensor/tensor_fitter.hpp"
 
 namespace voxherd {

@@ -11,15 +11,19 @@ namespace voxherd::tensor_field {
 
 namespace {
 
+void copy_to_host(const field& f, void* to, const void* from, std::size_t bytes) {
+  if (f.where.kind == backend::cuda)
+    copy_from_gpu(to, from, bytes);
+  else
+    std::memcpy(to, from, bytes);
+}
+
 template <class T>
 std::vector<T> in_host_memory(const field& f, const T* from, std::size_t of_a_voxel) {
   const field_view v = f.view();
   const auto size = [&](int k) { return static_cast<std::size_t>(v.size[k]); };
   std::vector<T> to(size(0) * size(1) * size(2) * of_a_voxel);
-  if (f.where.kind == backend::cuda)
-    copy_from_gpu(to.data(), from, to.size() * sizeof(T));
-  else
-    std::memcpy(to.data(), from, to.size() * sizeof(T));
+  copy_to_host(f, to.data(), from, to.size() * sizeof(T));
   return to;
 }
 
@@ -59,6 +63,16 @@ std::unique_ptr<field> make_quartic_field(const device& d, const tensor_image& i
   made->spline = spline;
   made->scale = r.scale;
   return made;
+}
+
+std::unique_ptr<field_maker> make_field_maker(const device& d, const tensor_image& grid, const preparation& settings) {
+  return d.kind == backend::cuda ? make_field_maker_cuda(d, grid, settings) : make_field_maker_cpu(d, grid, settings);
+}
+
+std::array<float, 6> host_tensor(const field& f, std::size_t voxel) {
+  std::array<float, 6> six;
+  copy_to_host(f, six.data(), f.view().values + static_cast<std::size_t>(field_floats(f.kind)) * voxel, sizeof six);
+  return six;
 }
 
 std::vector<float> host_values(const field& f) {

@@ -54,7 +54,26 @@ std::unique_ptr<field> make_quartic_field(const device& d, const tensor_image& i
                                           std::span<const std::uint32_t> regions, const preparation& settings,
                                           bool spline);
 
-// The backends of these two.
+/// Prepares one field of kind tensor after another on the same grid and mask, in memory of one device that it keeps:
+/// the replicates of a bootstrap. Used by one thread.
+class field_maker {
+ public:
+  virtual ~field_maker() = default;
+
+  /// (nz, ny, nx, 6) in the device's memory, to be filled with the tensors before make(): as tensor_image::tensor.
+  virtual float* tensors() = 0;
+  /// The field of tensors(), as make_field() prepares it; overwritten by the next call. Throws device_error.
+  virtual const field& make() = 0;
+};
+
+/// `grid`: its `tensor` is not read. Call use_device(d) first. Throws as make_field().
+std::unique_ptr<field_maker> make_field_maker(const device& d, const tensor_image& grid, const preparation& settings);
+
+// The backends of these three.
+std::unique_ptr<field_maker> make_field_maker_cpu(const device& d, const tensor_image& grid,
+                                                  const preparation& settings);
+std::unique_ptr<field_maker> make_field_maker_cuda(const device& d, const tensor_image& grid,
+                                                   const preparation& settings);
 std::unique_ptr<field> make_field_cpu(const device& d, const tensor_image& image,
                                       std::span<const std::uint32_t> regions, const prepare::recipe& r);
 std::unique_ptr<field> make_field_cuda(const tensor_image& image, std::span<const std::uint32_t> regions,
@@ -69,6 +88,8 @@ std::unique_ptr<field> make_quartic_field_cuda(const tensor_image& image, std::s
 /// Copies to host memory, in the layout of field_view. Call use_device(f.where) first. Throws device_error.
 std::vector<float> host_values(const field& f);
 std::vector<voxel_facts> host_facts(const field& f);
+/// D_eff of one voxel, for kind tensor: the first six of its values.
+std::array<float, 6> host_tensor(const field& f, std::size_t voxel);
 
 /// `to` is host memory, `from` GPU memory.
 void copy_from_gpu(void* to, const void* from, std::size_t bytes);

@@ -75,28 +75,45 @@ class cpu_field final : public field {
   field_view view_;
 };
 
-/// Runs `run(machine, workspace)` on CPU threads; the workspace's blocks have `first_floats` and `second_floats` per
-/// voxel.
+/// Memory of a preparation on CPU threads: blocks of `first_floats` and `second_floats` per voxel, and states.
+class cpu_workshop {
+ public:
+  cpu_workshop(std::size_t voxels, std::size_t first_floats, std::size_t second_floats)
+      : first_(first_floats * voxels), second_(second_floats * voxels), before_(voxels), after_(voxels) {}
+
+  /// Runs `run(machine, workspace)`. `regions` may be null.
+  template <class Run>
+  void prepare(int threads, const float* measured, const std::uint8_t* inside, const std::uint32_t* regions,
+               cpu_field& to, const Run& run) const {
+    const auto begin = std::chrono::steady_clock::now();
+    cpu_machine machine(threads);
+    run(machine, prepare::workspace{measured,
+                                    inside,
+                                    regions,
+                                    first_.data(),
+                                    second_.data(),
+                                    {before_.data(), after_.data()},
+                                    to.values(),
+                                    to.facts()});
+    to.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    to.repaired = machine.repaired;
+  }
+
+ private:
+  aligned_array<float> first_, second_;
+  aligned_array<prepare::tensor_state> before_, after_;
+};
+
+/// Prepares one field.
 template <class Run>
 std::unique_ptr<field> make_field_on_cpu(const device& d, const tensor_image& image,
                                          std::span<const std::uint32_t> regions, const prepare::recipe& r,
                                          std::size_t first_floats, std::size_t second_floats, const Run& run) {
   const std::size_t n = r.size.voxels();
   auto made = std::make_unique<cpu_field>(n, static_cast<std::size_t>(field_floats(r.kind)), prepare::make_view(image));
-  const aligned_array<float> first(first_floats * n), second(second_floats * n);
-  const aligned_array<prepare::tensor_state> before(n), after(n);
-  const auto begin = std::chrono::steady_clock::now();
-  cpu_machine machine(d.threads);
-  run(machine, prepare::workspace{image.tensor.data(),
-                                  image.inside.data(),
-                                  regions.empty() ? nullptr : regions.data(),
-                                  first.data(),
-                                  second.data(),
-                                  {before.data(), after.data()},
-                                  made->values(),
-                                  made->facts()});
-  made->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  made->repaired = machine.repaired;
+  cpu_workshop(n, first_floats, second_floats)
+      .prepare(d.threads, image.tensor.data(), image.inside.data(), regions.empty() ? nullptr : regions.data(), *made,
+               run);
   return made;
 }
 

@@ -29,32 +29,26 @@ matrix inverse(const matrix& a) {
           f * (a[3] * a[7] - a[4] * a[6]), f * (a[1] * a[6] - a[0] * a[7]), f * (a[0] * a[4] - a[1] * a[3])};
 }
 
+[[noreturn]] void refuse(const char* why) { throw std::invalid_argument(std::string("make_field: ") + why); }
+
 void check(const tensor_image& image, const preparation& settings) {
-  const auto refuse = [](const char* why) { throw std::invalid_argument(std::string("make_field: ") + why); };
   constexpr std::uint64_t most = std::uint64_t{1} << 28;  // line and voxel numbers fit into 32 bits
   std::uint64_t voxels = 1;
   for (const std::uint64_t n : image.size) {
     if (n < 1 || n > most || voxels * n > most) refuse("expected an image of 1 to 2^28 voxels");
     voxels *= n;
   }
-  if (image.inside.size() != voxels || image.tensor.size() != 6 * voxels)
-    refuse("the arrays do not have the image's number of voxels");
+  if (image.inside.size() != voxels) refuse("the arrays do not have the image's number of voxels");
   if (!(std::abs(determinant(image.axes_mm)) > 0)) refuse("the image's axes are linearly dependent");
   if (!(settings.smoothing_voxels >= 0) || settings.smoothing_voxels > 10) refuse("smoothing_voxels not in 0 to 10");
   if (!(settings.min_eigenvalue >= 0) || settings.min_eigenvalue > 1) refuse("min_eigenvalue not in 0 to 1");
   if (!(settings.alpha >= 0) || settings.alpha > 16) refuse("alpha not in 0 to 16");
 }
 
-/// Decreasing eigenvalues of up to 1024 valid tensors inside, evenly spaced.
-std::vector<std::array<double, 3>> eigenvalue_sample(const tensor_image& image, double least) {
-  const auto inside = static_cast<std::size_t>(
-      std::count_if(image.inside.begin(), image.inside.end(), [](std::uint8_t i) { return i != 0; }));
-  const std::size_t every = std::max<std::size_t>(1, inside / 1024);
+/// Decreasing eigenvalues of the valid ones of these tensors.
+std::vector<std::array<double, 3>> eigenvalues_of(std::span<const float> tensors, double least) {
   std::vector<std::array<double, 3>> sample;
-  std::size_t seen = 0;
-  for (std::size_t i = 0; i < image.inside.size(); ++i) {
-    if (!image.inside[i] || seen++ % every != 0) continue;
-    const float* t = &image.tensor[6 * i];
+  for (const float* t = tensors.data(); t != tensors.data() + tensors.size(); t += 6) {
     const auto e = symmetric_eigen3<double>(t[0], t[1], t[2], t[3], t[4], t[5]);
     if (!(e.value[0] > 0) || !std::isfinite(e.value[0])) continue;
     const double floor = least * e.value[0];
@@ -100,8 +94,8 @@ double log2_effective(const preparation& settings, const std::array<double, 3>& 
 }
 
 /// Chooses powers of two from medians over a sample.
-void choose_units(const tensor_image& image, const preparation& settings, recipe& r) {
-  auto sample = eigenvalue_sample(image, r.min_eigenvalue);
+void choose_units(const tensor_image& image, std::span<const float> tensors, const preparation& settings, recipe& r) {
+  auto sample = eigenvalues_of(tensors, r.min_eigenvalue);
   if (sample.empty()) sample.push_back({1, 1, 1});
   const double log2_unit = -std::round(std::log2(median(sample, [](const auto& l) { return l[0]; })));
   r.input_unit = static_cast<float>(std::exp2(log2_unit));
@@ -119,7 +113,28 @@ void choose_units(const tensor_image& image, const preparation& settings, recipe
 
 }  // namespace
 
+std::vector<std::uint32_t> unit_voxels(std::span<const std::uint8_t> inside) {
+  const auto all =
+      static_cast<std::size_t>(std::count_if(inside.begin(), inside.end(), [](std::uint8_t i) { return i != 0; }));
+  const std::size_t every = std::max<std::size_t>(1, all / 1024);
+  std::vector<std::uint32_t> chosen;
+  std::size_t seen = 0;
+  for (std::size_t i = 0; i < inside.size(); ++i)
+    if (inside[i] != 0 && seen++ % every == 0) chosen.push_back(static_cast<std::uint32_t>(i));
+  return chosen;
+}
+
 recipe make_recipe(const tensor_image& image, const preparation& settings, field_kind kind, bool spline) {
+  check(image, settings);
+  if (image.tensor.size() != 6 * image.inside.size()) refuse("the arrays do not have the image's number of voxels");
+  std::vector<float> sample;
+  for (const std::uint32_t v : unit_voxels(image.inside))
+    sample.insert(sample.end(), &image.tensor[6 * std::size_t{v}], &image.tensor[6 * std::size_t{v}] + 6);
+  return make_recipe(image, sample, settings, kind, spline);
+}
+
+recipe make_recipe(const tensor_image& image, std::span<const float> sample, const preparation& settings,
+                   field_kind kind, bool spline) {
   check(image, settings);
   recipe r;
   const auto n = [&](int k) { return static_cast<std::uint32_t>(image.size[static_cast<std::size_t>(k)]); };
@@ -135,7 +150,7 @@ recipe make_recipe(const tensor_image& image, const preparation& settings, field
       r.to_index[3 * i + j] = inverted[3 * i + j];
       r.axes_transposed[3 * i + j] = image.axes_mm[3 * j + i];
     }
-  choose_units(image, settings, r);
+  choose_units(image, sample, settings, r);
   return r;
 }
 

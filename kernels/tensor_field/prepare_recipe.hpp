@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "kernels/tensor_field/prepare_voxel.hpp"
 
@@ -38,6 +40,14 @@ struct recipe {
 /// Units and scale are computed from a sample of the voxels inside, on the host, so that they do not depend on the
 /// device or the number of threads. Throws std::invalid_argument.
 recipe make_recipe(const tensor_image& image, const preparation& settings, field_kind kind, bool spline);
+
+/// The same from the tensors of unit_voxels(), 6 numbers each; `image.tensor` is not read.
+recipe make_recipe(const tensor_image& image, std::span<const float> sample, const preparation& settings,
+                   field_kind kind, bool spline);
+
+/// The voxels that units and scale are computed from: 1024 to 2047 of those inside, evenly spaced, or all if there are
+/// fewer.
+std::vector<std::uint32_t> unit_voxels(std::span<const std::uint8_t> inside);
 
 /// The parts of the view that do not depend on the device.
 field_view make_view(const tensor_image& image);

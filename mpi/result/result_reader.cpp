@@ -352,12 +352,19 @@ void result_reader::require_output(const std::string& name, output_layout layout
 }
 
 std::vector<float> result_reader::read_map(const std::string& name, std::uint64_t components) const {
+  return read_slices(name, 0, grid().size[2], components);
+}
+
+std::vector<float> result_reader::read_slices(const std::string& name, std::uint64_t first, std::uint64_t count,
+                                              std::uint64_t components) const {
   require_output(name, output_layout::volume, components);
   const std::size_t number = find_output(name);
   const output_spec& o = outputs()[number];
-  const auto shape = dataset_shape(o, state_->layout);
-  const std::vector<std::uint64_t> start(shape.size(), 0);
-  std::vector<float> values(grid().voxel_count() * components_of(o));
+  auto shape = dataset_shape(o, state_->layout);
+  std::vector<std::uint64_t> start(shape.size(), 0);
+  start[0] = first;
+  shape[0] = count;
+  std::vector<float> values(grid().size[0] * grid().size[1] * count * components_of(o));
   read_named(path(), version(), [&] {
     hdf5::read_block(state_->outputs[number], H5T_NATIVE_FLOAT, start, shape, values.data(), dataset_path(o));
   });

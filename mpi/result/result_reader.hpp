@@ -82,6 +82,9 @@ class result_reader {
 
   /// A complete volume as float: (nz, ny, nx, components), component fastest.
   std::vector<float> read_map(const std::string& name, std::uint64_t components = 0) const;
+  /// `count` slices of it from `first` on along the slowest axis: (count, ny, nx, components).
+  std::vector<float> read_slices(const std::string& name, std::uint64_t first, std::uint64_t count,
+                                 std::uint64_t components = 0) const;
   /// Rows of an output laid out as items, of any type, as float: exact to 2^24 for integers.
   std::vector<float> read_items(const std::string& name, std::uint64_t first_item, std::uint64_t count,
                                 std::uint64_t components = 0) const;

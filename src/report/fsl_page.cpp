@@ -139,7 +139,7 @@ void add_fibre(image_draft& d, fsl_folder& f, int fibre) {
 void add_sum(image_draft& d) {
   std::vector<float> sum(d.grid.voxel_count());
   for (int i = 1; d.find(fmt::format("mean_f{}", i)) != nullptr; ++i) {
-    const std::vector<float> f = d.read_map(fmt::format("mean_f{}", i));
+    const map_values f = d.read_map(fmt::format("mean_f{}", i));
     for (std::size_t v = 0; v < sum.size(); ++v) sum[v] += f[v];
   }
   d.add("mean_fsum", 1, "1", "sum of the mean volume fractions", std::move(sum));

@@ -9,6 +9,7 @@
 #include "core/failure.hpp"
 #include "core/plan.hpp"
 #include "kernels/portable/voxel_status.hpp"
+#include "kernels/tensor/place_tensor.hpp"
 #include "kernels/tensor/quartic_estimator.hpp"
 #include "kernels/tensor/quartic_fit.hpp"
 #include "kernels/tensor/tensor_estimator.hpp"
@@ -25,25 +26,39 @@ namespace voxherd {
 
 std::size_t place_tensors(const image_grid& grid, std::span<const std::uint64_t> voxels, std::span<const float> tensors,
                           std::span<const std::uint8_t> status, tensor_field::tensor_image& image) {
-  const matrix3 frame = bvec_frame(grid);
+  const matrix3 to_world = bvec_frame(grid);
+  double frame[9];
+  std::copy(to_world.begin(), to_world.end(), frame);
   std::size_t left = 0;
   for (std::size_t i = 0; i < voxels.size(); ++i) {
-    const float* d6 = tensors.data() + 6 * i;
-    const auto outcome = static_cast<voxel_status>(status[i]);
-    const bool fitted = outcome == voxel_status::fitted || outcome == voxel_status::not_physical;
-    if (!fitted || !(d6[0] + d6[3] + d6[5] > 0)) {
+    if (place_tensor(frame, tensors.data() + 6 * i, status[i], image.tensor.data() + 6 * voxels[i])) {
+      image.inside[voxels[i]] = 1;
+    } else {
       ++left;
-      continue;
     }
-    float* place = image.tensor.data() + 6 * voxels[i];
-    std::copy(d6, d6 + 6, place);
-    rotate_tensor(frame, place);
-    image.inside[voxels[i]] = 1;
   }
   return left;
 }
 
-kept_signals keep_signals(const session& s, dwi_series& dwi, const std::vector<std::uint8_t>& inside) {
+namespace {
+
+/// Leaves out the rows of items that are not inside.
+void leave_out_rows(const std::vector<std::uint64_t>& voxels, const std::vector<std::uint8_t>& inside,
+                    std::size_t width, std::vector<float>& rows) {
+  auto to = rows.begin();
+  for (std::size_t i = 0; i < voxels.size(); ++i) {
+    if (inside[voxels[i]] == 0) continue;
+    const auto from = rows.begin() + static_cast<std::ptrdiff_t>(i * width);
+    to = from == to ? to + static_cast<std::ptrdiff_t>(width)
+                    : std::copy(from, from + static_cast<std::ptrdiff_t>(width), to);
+  }
+  rows.erase(to, rows.end());
+}
+
+}  // namespace
+
+kept_signals keep_signals(const session& s, dwi_series& dwi, const std::vector<std::uint8_t>& inside,
+                          std::vector<float> rows) {
   constexpr std::uint64_t most = 32768;
   const auto& voxels = dwi.item_voxels();
   const std::size_t width = dwi.floats_per_item();
@@ -52,6 +67,11 @@ kept_signals keep_signals(const session& s, dwi_series& dwi, const std::vector<s
   kept.gradient_deviation = dwi.has_gradient_deviation();
   for (const std::uint64_t v : voxels)
     if (inside[v] != 0) kept.voxels.push_back(v);
+  if (!rows.empty()) {
+    leave_out_rows(voxels, inside, width, rows);
+    kept.rows = std::move(rows);
+    return kept;
+  }
   kept.rows.reserve(kept.voxels.size() * width);
   std::vector<float> piece(std::min<std::uint64_t>(most, voxels.size()) * width);
   const auto keep = [&](std::uint64_t first, std::uint64_t last) {
@@ -91,14 +111,17 @@ item_share rank_share(const session& s, std::uint64_t first, std::uint64_t last)
 }
 
 /// Fits a share, one batch after another: fit(count, rows, first row of the share). A batch that does not fit in device
-/// memory is fitted in pieces.
+/// memory is fitted in pieces. Appends the rows to `kept` if it is not null.
 template <class Solver, class Fit>
-void fit_share(dwi_series& dwi, const item_share& share, Solver& solver, Fit fit) {
+void fit_share(dwi_series& dwi, const item_share& share, Solver& solver, Fit fit, std::vector<float>* kept = nullptr) {
   std::vector<float> rows(std::min(batch_items, share.count) * dwi.floats_per_item());
   pieces_that_fit pieces;
   for (std::uint64_t at = 0; at < share.count; at += batch_items) {
     const batch part{0, share.first + at, std::min(batch_items, share.count - at)};
     dwi.load(part, rows);
+    if (kept != nullptr)
+      kept->insert(kept->end(), rows.begin(),
+                   rows.begin() + static_cast<std::ptrdiff_t>(part.item_count * dwi.floats_per_item()));
     pieces.run(
         part.item_count,
         [&](std::uint64_t first, std::uint64_t count) {
@@ -133,7 +156,7 @@ fitted_tensors fit_stages(const session& s, dwi_series& dwi, Own own) {
 
 }  // namespace
 
-fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d) {
+fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d, bool keep_rows) {
   if (!determines_tensor(dwi.gradients()))
     throw failure(exit_status::bad_data,
                   "--bvecs: the gradients do not determine a tensor (it needs b=0 and at least six directions that are "
@@ -145,16 +168,22 @@ fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d) {
     settings.gradient_deviation = dwi.has_gradient_deviation();
     solver = make_voxelwise_solver(d, tensor_estimator(dwi.gradients(), settings));
   });
-  return fit_stages(s, dwi, [&](const item_share& share) {
-    fitted_tensors own{std::vector<float>(6 * share.count), {}, std::vector<std::uint8_t>(share.count)};
-    fit_share(dwi, share, *solver, [&](std::size_t items, const float* rows, std::size_t at) {
+  std::vector<float> rows;
+  keep_rows = keep_rows && s.size() == 1;
+  if (keep_rows) rows.reserve(dwi.item_voxels().size() * dwi.floats_per_item());
+  fitted_tensors all = fit_stages(s, dwi, [&](const item_share& share) {
+    fitted_tensors own{std::vector<float>(6 * share.count), {}, std::vector<std::uint8_t>(share.count), {}};
+    const auto fit = [&](std::size_t items, const float* signals, std::size_t at) {
       tensor_solver::outputs out;
       out.set<"tensor">(own.tensor.data() + 6 * at);
       out.set<"status">(own.status.data() + at);
-      solver->fit(items, rows, out);
-    });
+      solver->fit(items, signals, out);
+    };
+    fit_share(dwi, share, *solver, fit, keep_rows ? &rows : nullptr);
     return own;
   });
+  all.rows = std::move(rows);
+  return all;
 }
 
 fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d) {
@@ -172,8 +201,10 @@ fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d) {
   });
   std::vector<float> mixed;
   fitted_tensors all = fit_stages(s, dwi, [&](const item_share& share) {
-    fitted_tensors own{std::vector<float>(6 * share.count), std::vector<float>(15 * share.count),
-                       std::vector<std::uint8_t>(share.count)};
+    fitted_tensors own{std::vector<float>(6 * share.count),
+                       std::vector<float>(15 * share.count),
+                       std::vector<std::uint8_t>(share.count),
+                       {}};
     const std::size_t before = mixed.size();
     mixed.resize(before + share.count);
     fit_share(dwi, share, *solver, [&](std::size_t items, const float* rows, std::size_t at) {
@@ -280,7 +311,7 @@ fitted_tensors assume_tensors(std::size_t items) {
 fitted_tensors fit(const session& s, dwi_series& dwi, const device_chooser& choose, tensor_extras wanted) {
   const device d = choose();
   if (is_asked()) return assume_tensors(dwi.item_voxels().size());
-  return wanted.quartics ? fit_norms(s, dwi, d) : fit_tensors(s, dwi, d);
+  return wanted.quartics ? fit_norms(s, dwi, d) : fit_tensors(s, dwi, d, wanted.signals);
 }
 
 tensor_source from_dwi(const session& s, const tensor_source_request& request, std::uint64_t host_memory_bytes,
@@ -309,7 +340,7 @@ tensor_source from_dwi(const session& s, const tensor_source_request& request, s
       if (source.image.inside[voxels[i]] != 0)
         std::copy_n(fitted.quartic.data() + 15 * i, 15, source.quartics.data() + 15 * voxels[i]);
   }
-  if (wanted.signals) source.signals = keep_signals(s, dwi, source.image.inside);
+  if (wanted.signals) source.signals = keep_signals(s, dwi, source.image.inside, std::move(fitted.rows));
   return source;
 }
 

@@ -33,9 +33,10 @@ struct kept_signals {
   bool gradient_deviation = false;
 };
 
-/// Loads the signals of all voxels that are inside, on this rank. Collective. Throws failure (disk, or as
-/// await_stage_or_throw()).
-kept_signals keep_signals(const session& s, dwi_series& dwi, const std::vector<std::uint8_t>& inside);
+/// The signals of all voxels that are inside, on this rank: from `rows`, the signals of all items, or if that is empty
+/// loaded. Collective. Throws failure (disk, or as await_stage_or_throw()).
+kept_signals keep_signals(const session& s, dwi_series& dwi, const std::vector<std::uint8_t>& inside,
+                          std::vector<float> rows);
 
 /// Fitted tensors, one row per item: xx, xy, xz, yy, yz, zz in the bvec frame, mm2/s; zero if `status` (voxel_status)
 /// is not `fitted`.
@@ -43,12 +44,13 @@ struct fitted_tensors {
   std::vector<float> tensor;
   std::vector<float> quartic;  ///< 15 per item; only from fit_norms()
   std::vector<std::uint8_t> status;
+  std::vector<float> rows;  ///< the signals of all items, if they are to be kept and one rank has read them all
 };
 
 /// Fits tensors by iteratively reweighted least squares with two refits, the default of `voxherd tensor`. Each rank
 /// fits an equal share of the voxels on its device; all ranks get all rows. Collective. Throws failure (bad_data) if
 /// the gradients do not determine a tensor.
-fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d);
+fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d, bool keep_rows = false);
 
 /// Fits tensors and the fourth-order norm of each voxel (kernels/tensor/quartic_fit.hpp); logs how many norms had to
 /// be made convex. Throws failure (bad_data) if the gradients do not determine a norm.

@@ -41,6 +41,17 @@ distribution describe_values(std::vector<float> values) {
   return d;
 }
 
+std::vector<distribution> describe_all(std::vector<std::vector<float>> values) {
+  std::vector<distribution> all(values.size());
+  const auto n = static_cast<std::int64_t>(values.size());
+#pragma omp parallel for schedule(dynamic, 1)
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    all[at] = describe_values(std::move(values[at]));
+  }
+  return all;
+}
+
 nlohmann::json as_json(const distribution& d) {
   return {{"values", d.values}, {"not_finite", d.not_finite},
           {"min", d.min},       {"q02", d.q02},

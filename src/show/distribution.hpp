@@ -15,6 +15,8 @@ struct distribution {
 
 /// Quantiles are linear between the two nearest values, as numpy's.
 distribution describe_values(std::vector<float> values);
+/// The same of several, on all cores.
+std::vector<distribution> describe_all(std::vector<std::vector<float>> values);
 nlohmann::json as_json(const distribution& d);
 
 /// Counts in bins of equal width from `first` to `last`, which belongs to the last bin, and outside.

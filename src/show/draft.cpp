@@ -66,6 +66,41 @@ const output_spec* result_draft::find(const std::string& name) const {
   return result.has(name) ? &result.output(name) : nullptr;
 }
 
+map_values result_draft::read_shown(const std::string& name) const {
+  const std::size_t depth = grid.size[2], area = grid.size[0] * grid.size[1];
+  std::vector<bool> is_shown(depth);
+  slices.for_each_pixel(
+      [&](std::size_t, std::size_t, const auto& place) { is_shown[view.voxel(place) / area] = true; });
+  std::vector<float> values;
+  std::vector<std::size_t> place(depth, map_values::not_there);
+  std::size_t floats = 0;
+  for (std::size_t z = 0; z < depth; ++z) {
+    if (!is_shown[z]) continue;
+    const std::vector<float> slice = result.read_slices(name, z, 1);
+    place[z] = values.size();
+    values.insert(values.end(), slice.begin(), slice.end());
+    floats = slice.size();
+  }
+  return {std::move(values), floats, std::move(place)};
+}
+
+/// A few slices at a time: the complete map of several numbers per voxel may have hundreds of megabytes.
+void result_draft::visit(const std::string& name, std::span<const std::uint64_t> at, const voxel_visitor& use) const {
+  constexpr std::size_t most_floats = std::size_t{1} << 21;
+  const std::size_t width = result.output(name).bytes_per_item() / element_bytes(result.output(name).type);
+  const std::size_t area = grid.size[0] * grid.size[1], step = std::max<std::size_t>(1, most_floats / (area * width));
+  std::vector<float> values;
+  std::size_t first = 0, count = 0;  // slices in `values`
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const std::size_t z = at[i] / area;
+    if (z < first || z >= first + count) {
+      first = z, count = std::min<std::size_t>(step, grid.size[2] - z);
+      values = result.read_slices(name, first, count);
+    }
+    use(i, &values[(at[i] - first * area) * width]);
+  }
+}
+
 std::vector<float> result_draft::read_rows(const output_spec& o) const {
   const std::uint64_t width = o.bytes_per_item() / element_bytes(o.type), stored = result.item_voxels().size();
   const std::uint64_t step = (items.size() + max_rows - 1) / max_rows;
@@ -109,11 +144,8 @@ void draft::cite(std::string text, std::string doi) { out.references.push_back({
 
 std::vector<float> read_values(const draft& d, const output_spec& o) {
   if (o.layout == output_layout::items) return d.read_rows(o);
-  const std::vector<float> map = d.read_map(o.name);
-  const std::uint64_t width = o.bytes_per_item() / element_bytes(o.type);
-  std::vector<float> values;
-  values.reserve(d.fitted.size());
-  for (const std::uint64_t v : d.fitted) values.push_back(map[v * width]);
+  std::vector<float> values(d.fitted.size());
+  d.visit(o.name, d.fitted, [&](std::size_t i, const float* all) { values[i] = all[0]; });
   return values;
 }
 
@@ -134,13 +166,36 @@ std::string configured(const result_reader& r, const std::string& option, const 
   return all.at(option).is_string() ? all.at(option).get<std::string>() : dump_json(all.at(option));
 }
 
+namespace {
+
+bool has_one_number(const output_spec& o) {
+  const bool is_code = o.type == element_type::uint8 || o.type == element_type::uint64;
+  return o.shape.empty() && o.layout != output_layout::points && !is_code;
+}
+
+}  // namespace
+
+const distribution& describe_output(const draft& d, const output_spec& o) {
+  if (d.described.empty()) {
+    std::vector<output_spec> outputs = d.outputs();
+    std::erase_if(outputs, [](const output_spec& one) { return !has_one_number(one); });
+    constexpr std::size_t at_a_time = 16;  // their values are in memory together
+    for (std::size_t first = 0; first < outputs.size(); first += at_a_time) {
+      const std::size_t count = std::min(at_a_time, outputs.size() - first);
+      std::vector<std::vector<float>> values;
+      for (std::size_t i = 0; i < count; ++i) values.push_back(read_values(d, outputs[first + i]));
+      const std::vector<distribution> all = describe_all(std::move(values));
+      for (std::size_t i = 0; i < count; ++i) d.described.emplace(outputs[first + i].name, all[i]);
+    }
+  }
+  if (const auto known = d.described.find(o.name); known != d.described.end()) return known->second;
+  return d.described.emplace(o.name, describe_values(read_values(d, o))).first->second;
+}
+
 std::vector<std::pair<output_spec, distribution>> describe_outputs(const draft& d) {
   std::vector<std::pair<output_spec, distribution>> all;
-  for (const output_spec& o : d.outputs()) {
-    const bool is_code = o.type == element_type::uint8 || o.type == element_type::uint64;
-    if (o.shape.empty() && o.layout != output_layout::points && !is_code)
-      all.emplace_back(o, describe_values(read_values(d, o)));
-  }
+  for (const output_spec& o : d.outputs())
+    if (has_one_number(o)) all.emplace_back(o, describe_output(d, o));
   return all;
 }
 
@@ -163,19 +218,27 @@ std::vector<output_spec> image_draft::outputs() const {
   return all;
 }
 
-std::vector<float> image_draft::read_map(const std::string& name) const {
+map_values image_draft::read_map(const std::string& name) const {
   const auto found = std::find_if(maps_.begin(), maps_.end(), [&](const auto& m) { return m.first.name == name; });
-  return found == maps_.end() ? std::vector<float>() : found->second;
+  return found == maps_.end() ? map_values() : found->second;
+}
+
+void image_draft::visit(const std::string& name, std::span<const std::uint64_t> at, const voxel_visitor& use) const {
+  const map_values map = read_map(name);
+  const std::size_t width = find(name)->bytes_per_item() / sizeof(float);
+  for (std::size_t i = 0; i < at.size(); ++i) use(i, &map[at[i] * width]);
 }
 
 void image_draft::add(std::string name, std::size_t width, std::string unit, std::string meaning,
                       std::vector<float> values) {
   output_spec o{std::move(name), element_type::float32, {}, output_layout::volume, std::move(unit), std::move(meaning)};
   if (width > 1) o.shape = {width};
-  maps_.emplace_back(std::move(o), std::move(values));
+  described.clear();
+  maps_.emplace_back(std::move(o), map_values(std::move(values)));
 }
 
 void image_draft::show(std::vector<std::uint64_t> inside) {
+  described.clear();
   voxels = inside;
   fitted = std::move(inside);
   slices = plan_mosaic(view, voxels, max_slices);

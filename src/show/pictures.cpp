@@ -152,8 +152,8 @@ void add_constant(draft& d, const output_spec& o, double value) {
 void add_map(draft& d, const std::string& name, const map_look& look) {
   if (!is_map(d, name, 1)) return;
   const output_spec& o = *d.find(name);
-  const std::vector<float> map = d.read_map(name);
-  const distribution q = describe_values(read_values(d, o));
+  const map_values map = d.read_shown(name);
+  const distribution& q = describe_output(d, o);
   if (is_constant(q) && !look.is_count) return add_constant(d, o, q.min);
   const colour_range range = choose_range(look, q);
   const rgb_image image = draw_slices(d, [&](std::uint64_t voxel) { return range.at(map[voxel]); });
@@ -176,7 +176,7 @@ void add_map(draft& d, const std::string& name, const map_look& look) {
 void add_directions(draft& d, const std::string& name, const std::string& brightness, double brightest,
                     const std::string& note) {
   if (!is_map(d, name, 3) || !is_map(d, brightness, 1)) return;
-  const std::vector<float> map = d.read_map(name), light = d.read_map(brightness);
+  const map_values map = d.read_shown(name), light = d.read_shown(brightness);
   const rgb_image image = draw_slices(d, [&](std::uint64_t voxel) {
     const float* v = &map[3 * voxel];
     return direction_colour(d.view.in_world({v[0], v[1], v[2]}), light[voxel] / brightest);
@@ -198,7 +198,7 @@ void add_directions(draft& d, const std::string& name, const std::string& bright
 void add_codes(draft& d, const std::string& name, const std::vector<std::pair<int, std::string>>& meanings,
                const std::string& note) {
   if (!is_map(d, name, 1)) return;
-  const std::vector<float> map = d.read_map(name);
+  const map_values map = d.read_map(name);
   std::vector<std::uint64_t> counts(meanings.size());
   const auto number = [&](std::uint64_t voxel) {
     const auto found = std::find_if(meanings.begin(), meanings.end(),
@@ -244,13 +244,12 @@ void add_histogram(draft& d, const std::string& name, std::optional<double> firs
   if (d.find(name) == nullptr) return;
   const output_spec& o = *d.find(name);
   if (o.layout == output_layout::points) return;
-  const std::vector<float> values = read_values(d, o);
-  const distribution q = describe_values(values);
+  const distribution& q = describe_output(d, o);
   if (!(q.max > q.min)) return;
   const auto [low, high] = chart_range(q);
   const double from = first.value_or(low), to = last.value_or(high);
   if (!(to > from)) return;
-  const histogram h = count_values(values, from, to, bins);
+  const histogram h = count_values(read_values(d, o), from, to, bins);
   const bool is_map = o.layout == output_layout::volume;
   const std::string what = is_map ? "voxels" : d.item_word;
   const std::string text = fmt::format("Median {:.4g}, quartiles {:.4g} and {:.4g}, from {:.4g} to {:.4g}.", q.median,
@@ -268,7 +267,7 @@ void add_histogram(draft& d, const std::string& name, std::optional<double> firs
 namespace {
 
 /// The largest value of the voxels that lie behind each pixel; black where there is none.
-rgb_image draw_plane(const draft& d, const view_plane& plane, const view_box& box, const std::vector<float>& map,
+rgb_image draw_plane(const draft& d, const view_plane& plane, const view_box& box, const map_values& map,
                      const colour_range& range) {
   const auto across = static_cast<std::size_t>(plane.across), up = static_cast<std::size_t>(plane.up);
   rgb_image image(box.extent(plane.across), box.extent(plane.up));
@@ -289,8 +288,8 @@ rgb_image draw_plane(const draft& d, const view_plane& plane, const view_box& bo
 void add_maximum_views(draft& d, const std::string& name, const map_look& look) {
   const output_spec* o = d.find(name);
   if (o == nullptr || o->layout != output_layout::volume || !o->shape.empty() || d.voxels.empty()) return;
-  const std::vector<float> map = d.read_map(name);
-  const colour_range range = choose_range(look, describe_values(read_values(d, *o)));
+  const map_values map = d.read_map(name);
+  const colour_range range = choose_range(look, describe_output(d, *o));
   const view_box box = enclose(d.view, d.voxels);
   std::string html = "<div class=\"views\">\n";
   for (const view_plane& plane : three_views(d.view)) {

@@ -49,7 +49,7 @@ struct stick_drawing {
   std::size_t scale;
   rgb_image image;
 
-  void fill(const std::vector<float>& map, double brightest, const std::vector<bool>& inside) {
+  void fill(const map_values& map, double brightest, const std::vector<bool>& inside) {
     constexpr double dimmed = 0.45;
     slice.for_each_pixel([&](std::size_t x, std::size_t y, const auto& place) {
       const std::uint64_t voxel = d.view.voxel(place);
@@ -59,7 +59,7 @@ struct stick_drawing {
     });
   }
 
-  std::uint64_t draw(const std::vector<float>& directions, const std::vector<float>& fractions, double min_fraction) {
+  std::uint64_t draw(const map_values& directions, const map_values& fractions, double min_fraction) {
     std::uint64_t drawn = 0;
     const auto size = static_cast<double>(scale);
     slice.for_each_pixel([&](std::size_t x, std::size_t y, const auto& place) {
@@ -89,12 +89,12 @@ void add_sticks(draft& d, const std::string& background, double brightest,
   stick_drawing drawing{d, slice, scale, rgb_image(scale * slice.width(), scale * slice.height())};
   std::vector<bool> inside(d.grid.voxel_count());
   for (const std::uint64_t v : d.fitted) inside[v] = true;
-  drawing.fill(d.read_map(background), brightest, inside);
+  drawing.fill(d.read_shown(background), brightest, inside);
   std::uint64_t drawn = 0;
   // The strongest fibre is on top.
   for (auto f = fibres.rbegin(); f != fibres.rend(); ++f)
     if (is_map(d, f->first, 3) && is_map(d, f->second, 1))
-      drawn += drawing.draw(d.read_map(f->first), d.read_map(f->second), min_fraction);
+      drawn += drawing.draw(d.read_shown(f->first), d.read_shown(f->second), min_fraction);
   const std::string text =
       fmt::format("{} sticks in one slice, with a volume fraction of at least {:.2g}.", drawn, min_fraction);
   const double form = d.view.spacing_mm(slice.down) / d.view.spacing_mm(slice.across);

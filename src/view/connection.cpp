@@ -103,7 +103,7 @@ void connection_solver::prepare(const connect_request& request) {
   choose_voxels(request);
   request_ = request;
   std::uint64_t repaired = 0;
-  field_ = make_front_field(in_, in_.image, device_, repaired);
+  field_ = make_front_field(in_, device_, repaired);
   warn_repaired(repaired, in_.image, in_.options.how.min_eigenvalue, "max ratio");
   solver_ = connect::make_solver(device_, field_->view(), in_.options.solver);
 }
@@ -129,7 +129,7 @@ std::uint64_t connection_solver::voxel_at(end_side side, const point_in_mm& mm) 
 
 connection_solver::arrival_pair connection_solver::solve_fronts(const std::function<bool()>& is_replaced) {
   const std::size_t voxels = in_.voxels.size();
-  field_->starts = find_starts(in_, *field_);
+  field_->starts = find_starts(in_, field_->grid, [&](std::size_t voxel) { return field_->tensor_of(voxel); });
   solver_->set_regions(in_.regions);
   solver_->stop_when(is_replaced);
   const connect::solve_report report = solver_->solve(field_->starts);

@@ -44,23 +44,25 @@ std::vector<std::string> component_names(const output_spec& o) {
 /// The 98th percentile of the sum of all fibres' volume fractions.
 double largest_fraction(const draft& d) {
   if (d.find("mean_fsum") == nullptr) return 1;
-  const distribution q = describe_values(read_values(d, *d.find("mean_fsum")));
+  const distribution& q = describe_output(d, *d.find("mean_fsum"));
   return q.q98 > 0 ? q.q98 : 1;
 }
 
 void add_acceptance(result_draft& d) {
   if (!d.result.has("acceptance")) return;
   const output_spec& o = d.result.output("acceptance");
-  const std::vector<float> map = d.result.read_map(o.name);
   const std::vector<std::string> names = component_names(o);
   const bool by_gain = is_number_of_fibres_chosen(d.result);  // a fibre that a voxel does not have was not sampled
   std::vector<bar> bars;
   table numbers{with_unit(o.name, o.unit), {"parameter", "median", "quartiles"}, {}};
+  std::vector<std::vector<float>> values(names.size());
+  d.visit(o.name, d.fitted, [&](std::size_t, const float* acceptance) {
+    for (std::size_t k = 0; k < names.size(); ++k)
+      if (!by_gain || acceptance[k] > 0) values[k].push_back(acceptance[k]);
+  });
+  const std::vector<distribution> all = describe_all(std::move(values));
   for (std::size_t k = 0; k < names.size(); ++k) {
-    std::vector<float> values;
-    for (const std::uint64_t v : d.fitted)
-      if (!by_gain || map[v * names.size() + k] > 0) values.push_back(map[v * names.size() + k]);
-    const distribution q = describe_values(std::move(values));
+    const distribution& q = all[k];
     bars.push_back({names[k], q.median});
     numbers.rows.push_back({names[k], number_text(q.median), number_text(q.q25) + " to " + number_text(q.q75)});
     d.out.numbers["acceptance"][names[k]] = as_json(q);

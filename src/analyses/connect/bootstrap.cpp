@@ -18,8 +18,25 @@
 #include "src/analyses/common/median.hpp"
 #include "src/analyses/connect/fronts.hpp"
 #include "src/analyses/connect/gather_rows.hpp"
+#include "src/scan/grid_space.hpp"
 
 namespace voxherd {
+
+namespace {
+
+/// Linear indices in the box of voxels of the image.
+std::vector<std::uint32_t> places_in(const image_box& box, const std::array<std::uint64_t, 3>& size,
+                                     std::span<const std::uint64_t> voxels) {
+  std::vector<std::uint32_t> places;
+  for (const std::uint64_t v : voxels) {
+    const std::uint64_t x = v % size[0] - box.first[0], y = v / size[0] % size[1] - box.first[1],
+                        z = v / size[0] / size[1] - box.first[2];
+    places.push_back(static_cast<std::uint32_t>((z * box.size[1] + y) * box.size[0] + x));
+  }
+  return places;
+}
+
+}  // namespace
 
 /// What the runners share, one thread each: sums of their times, and the fits of the replicates.
 class bootstrap_costs::shared {
@@ -45,12 +62,10 @@ class bootstrap_costs::shared {
     if (tensors_ == nullptr) fit_data(inputs, d);
   }
 
-  /// As tensor_bootstrap::fit().
-  void fit(std::uint64_t replicate, std::vector<float>& tensor, std::vector<std::uint8_t>& status) {
+  /// As tensor_bootstrap::fit_image(), into the part of the image that fronts spread through.
+  std::uint64_t fit(std::uint64_t replicate, float* tensors) {
     const std::lock_guard turn(fitting_);
-    tensor.resize(6 * tensors_->voxels());
-    status.resize(tensors_->voxels());
-    tensors_->fit(replicate, tensor.data(), status.data());
+    return tensors_->fit_image(replicate, tensors);
   }
 
  private:
@@ -60,6 +75,10 @@ class bootstrap_costs::shared {
     how.seed = inputs.options.random_seed;
     how.tensor.gradient_deviation = inputs.signals.gradient_deviation;
     tensors_ = make_tensor_bootstrap(d, inputs.signals.gradients, how, inputs.signals.voxels, inputs.signals.rows);
+    const front_grid grid = make_front_grid(inputs);
+    const std::vector<float> data = cropped(inputs.image.tensor, inputs.image.size, grid.box, 6);
+    const std::vector<std::uint32_t> place = places_in(grid.box, inputs.image.size, inputs.signals.voxels);
+    tensors_->set_image({data, place, bvec_frame(inputs.grid)});
     bootstrap_times spent;
     spent.data_fit = timer.lap();
     add(spent);
@@ -78,18 +97,22 @@ class replicate_runner final : public batch_runner {
   using adder = std::function<void(const bootstrap_times&)>;
 
   replicate_runner(const connect_inputs& inputs, const device& d, fitter fit, adder add)
-      : inputs_(inputs), device_(d), fit_(std::move(fit)), add_(std::move(add)), image_(inputs.image) {}
+      : inputs_(inputs), fit_(std::move(fit)), add_(std::move(add)), grid_(make_front_grid(inputs)) {
+    fields_ = tensor_field::make_field_maker(d, grid_.part, inputs.options.how);
+    solver_ = connect::make_solver(d, grid_.view(), inputs.options.solver);
+    solver_->set_regions(inputs.regions);
+  }
 
-  /// Fits the replicate's tensors and prepares its field. `kept`: voxels that kept the tensor of the data.
-  front_field prepare(std::uint64_t replicate, bootstrap_times& spent, std::size_t& kept) {
+  /// Fits the replicate's tensors, and prepares its field and the solver. `kept`: voxels that kept the tensor of the
+  /// data.
+  const tensor_field::field& prepare(std::uint64_t replicate, bootstrap_times& spent, std::uint64_t& kept) {
     lap_timer timer;
-    fit_(replicate, tensor_, status_);
-    image_.tensor = inputs_.image.tensor;
-    kept = place_tensors(inputs_.grid, inputs_.signals.voxels, tensor_, status_, image_);
+    kept = fit_(replicate, fields_->tensors());
     spent.fits = timer.lap();
-    std::uint64_t repaired = 0;
-    front_field field = make_front_field(inputs_, image_, device_, repaired);
+    const tensor_field::field& field = fields_->make();
     spent.fields = timer.lap();
+    solver_->set_speeds(field.view().values);
+    spent.set_ups = timer.lap();
     return field;
   }
 
@@ -105,16 +128,16 @@ class replicate_runner final : public batch_runner {
   /// Writes the replicate's costs; returns how many voxels kept the tensor of the data.
   std::uint32_t solve(std::uint64_t replicate, float* cost) {
     bootstrap_times spent;
-    std::size_t kept = 0;
-    const front_field field = prepare(replicate, spent, kept);
+    std::uint64_t kept = 0;
+    const tensor_field::field& field = prepare(replicate, spent, kept);
     lap_timer timer;
-    const auto solver = connect::make_solver(device_, field.view(), inputs_.options.solver);
-    solver->set_regions(inputs_.regions);
-    spent.set_ups = timer.lap();
+    const connect::start_list starts =
+        find_starts(inputs_, grid_, [&](std::size_t voxel) { return host_tensor(field, voxel); });
+    const auto scale = static_cast<float>(std::sqrt(field.scale));
     if (inputs_.options.is_connectome()) {
-      region_costs(*solver, field, cost);
+      region_costs(starts, scale, cost);
     } else {
-      *cost = min_total(*solver, field);
+      *cost = min_total(starts, scale);
     }
     spent.solves = timer.lap();
     spent.replicates = 1;
@@ -122,34 +145,33 @@ class replicate_runner final : public batch_runner {
     return static_cast<std::uint32_t>(kept);
   }
 
-  void region_costs(connect::solver& solver, const front_field& field, float* cost) {
+  void region_costs(const connect::start_list& starts, float scale, float* cost) {
     const std::size_t regions = inputs_.regions.regions();
-    solve_fronts(solver, field.starts, 0, regions, [&](std::size_t first, std::size_t count) {
+    solve_fronts(*solver_, starts, 0, regions, [&](std::size_t first, std::size_t count) {
       costs_.resize(count * regions);
-      solver.region_costs(costs_.data());
-      for (std::size_t i = 0; i < costs_.size(); ++i)
-        cost[first * regions + i] = costs_[i].least * static_cast<float>(field.cost_scale);
+      solver_->region_costs(costs_.data());
+      for (std::size_t i = 0; i < costs_.size(); ++i) cost[first * regions + i] = costs_[i].least * scale;
     });
   }
 
-  float min_total(connect::solver& solver, const front_field& field) {
+  float min_total(const connect::start_list& starts, float scale) {
     const std::size_t voxels = inputs_.voxels.size();
     arrival_.resize(2 * voxels);
-    solve_fronts(solver, field.starts, 0, 2, [&](std::size_t first, std::size_t count) {
-      solver.arrivals(0, count, arrival_.data() + first * voxels);
+    solve_fronts(*solver_, starts, 0, 2, [&](std::size_t first, std::size_t count) {
+      solver_->arrivals(0, count, arrival_.data() + first * voxels);
     });
     float least = std::numeric_limits<float>::infinity();
     for (std::size_t v = 0; v < voxels; ++v) least = std::min(least, arrival_[v] + arrival_[voxels + v]);
-    return least * static_cast<float>(field.cost_scale);
+    return least * scale;
   }
 
   const connect_inputs& inputs_;
-  device device_;
   fitter fit_;
   adder add_;
-  tensor_field::tensor_image image_;
-  std::vector<float> tensor_, arrival_;
-  std::vector<std::uint8_t> status_;
+  front_grid grid_;
+  std::unique_ptr<tensor_field::field_maker> fields_;
+  std::unique_ptr<connect::solver> solver_;
+  std::vector<float> arrival_;
   std::vector<connect::region_cost> costs_;
 };
 
@@ -158,9 +180,9 @@ class replicate_runner final : public batch_runner {
 double bootstrap_costs::time_field() const {
   use_device(device_);
   bootstrap_times spent;
-  std::size_t kept = 0;
+  std::uint64_t kept = 0;
   (void)replicate_runner(inputs_, device_, fitter(), [](const bootstrap_times&) {}).prepare(1, spent, kept);
-  return spent.fits + spent.fields;
+  return spent.fits + spent.fields + spent.set_ups;
 }
 
 nlohmann::json bootstrap_times::as_json() const {
@@ -174,37 +196,44 @@ bootstrap_costs::bootstrap_costs(const connect_inputs& inputs, const device& d)
 
 bootstrap_costs::~bootstrap_costs() = default;
 
+namespace {
+
+constexpr std::size_t voxels_per_block = 20;  // of 64 cells, the others are outside the mask
+
+/// Estimated memory of a lane on its device, bytes: tensors and field of the image; lattice, graph and fronts of the
+/// voxels that fronts can reach.
+std::size_t lane_bytes(const connect_inputs& in, const device& d) {
+  constexpr std::size_t image = 150, lattice_on_cpu = 300, lattice_on_gpu = 850, front_on_cpu = 16;
+  const std::size_t voxels = in.voxels.size(), regions = in.regions.regions();
+  const std::size_t of_image = image * in.grid.voxel_count();
+  if (d.kind == backend::cpu) return of_image + (lattice_on_cpu + front_on_cpu * regions) * voxels;
+  return of_image + lattice_on_gpu * voxels + regions * connect::device_bytes_per_front(voxels / voxels_per_block);
+}
+
+}  // namespace
+
 int bootstrap_costs::lanes() const {
-  // Estimated host memory of a lane: the replicate's tensors and their field in the image; lattice and graph of the
-  // voxels that fronts can reach; on a CPU also the fronts.
-  constexpr double max_bytes = 8e9, image_bytes_per_voxel = 80, lattice_bytes_per_voxel = 300,
-                   front_bytes_per_voxel = 16;
+  constexpr double max_bytes = 8e9;
+  constexpr int gpu_lanes = 3;             // one prepares while another one waits for the host
   constexpr int threads_per_cpu_lane = 4;  // fronts, most of the work, use them; with two cores, two lanes gain nothing
-  const bool on_cpu = device_.kind == backend::cpu;
-  const auto fronts = static_cast<double>(on_cpu ? inputs_.regions.regions() : 0);
-  const double bytes =
-      image_bytes_per_voxel * static_cast<double>(inputs_.grid.voxel_count()) +
-      (lattice_bytes_per_voxel + front_bytes_per_voxel * fronts) * static_cast<double>(inputs_.voxels.size());
-  const int threads = on_cpu ? device_.threads / threads_per_cpu_lane : device_.threads;
-  const double lanes =
-      std::min({max_bytes / bytes, static_cast<double>(inputs_.options.bootstrap), static_cast<double>(threads)});
+  const int most = device_.kind == backend::cpu ? device_.threads / threads_per_cpu_lane : gpu_lanes;
+  const double lanes = std::min({max_bytes / static_cast<double>(lane_bytes(inputs_, device_)),
+                                 static_cast<double>(inputs_.options.bootstrap), static_cast<double>(most)});
   return std::max(1, static_cast<int>(lanes));
 }
 
 std::size_t bootstrap_costs::device_bytes_per_item() const {
   const kept_signals& s = inputs_.signals;
-  constexpr std::size_t lattice_bytes_per_voxel = 200, voxels_per_block = 40;  // of 64 cells, some outside the mask
-  return s.voxels.size() * bootstrap_device_bytes_per_voxel(s.gradients.size(), s.gradient_deviation) /
-             static_cast<std::size_t>(lanes()) +
-         inputs_.voxels.size() * lattice_bytes_per_voxel +
-         inputs_.regions.regions() * connect::device_bytes_per_front(inputs_.voxels.size() / voxels_per_block);
+  constexpr std::size_t image = 24;  // the data's tensors, which replicates are placed among
+  const std::size_t of_all_lanes =
+      s.voxels.size() * bootstrap_device_bytes_per_voxel(s.gradients.size(), s.gradient_deviation) +
+      image * inputs_.grid.voxel_count();
+  return of_all_lanes / static_cast<std::size_t>(lanes()) + lane_bytes(inputs_, device_);
 }
 
 bootstrap_costs::fit_function bootstrap_costs::fitter() const {
   shared_->prepare(inputs_, device_);
-  return [this](std::uint64_t replicate, std::vector<float>& tensor, std::vector<std::uint8_t>& status) {
-    shared_->fit(replicate, tensor, status);
-  };
+  return [this](std::uint64_t replicate, float* tensors) { return shared_->fit(replicate, tensors); };
 }
 
 std::unique_ptr<batch_runner> bootstrap_costs::make_runner() const {

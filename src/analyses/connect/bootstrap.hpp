@@ -60,17 +60,17 @@ class bootstrap_costs final : public analysis {
   std::size_t device_bytes_per_item() const override;
   std::unique_ptr<batch_runner> make_runner() const override;
   std::uint64_t max_items_per_batch() const override { return 1; }
-  /// On a GPU a replicate is mostly the work of one core, which prepares its field and lattice: one per thread, as far
-  /// as 8 GB of host memory suffice. On CPUs one per four threads.
+  /// Replicates at the same time: on a GPU up to three, on CPUs one per four threads; fewer if they would need more
+  /// than 8 GB of the device's memory.
   int lanes() const override;
 
   bootstrap_times times() const;
-  /// Seconds in which this process fits one replicate's tensors and prepares its field, without solving for fronts.
+  /// Seconds in which this process fits one replicate's tensors, and prepares its field and the solver, without solving
+  /// for fronts.
   double time_field() const;
 
-  /// As tensor_bootstrap::fit(), into vectors of the right size. For any thread.
-  using fit_function =
-      std::function<void(std::uint64_t replicate, std::vector<float>& tensor, std::vector<std::uint8_t>& status)>;
+  /// As tensor_bootstrap::fit_image(), into the part of the image that fronts spread through. For any thread.
+  using fit_function = std::function<std::uint64_t(std::uint64_t replicate, float* tensors)>;
 
  private:
   class shared;

@@ -13,12 +13,15 @@ namespace voxherd {
 
 namespace {
 
-std::vector<connect::start> starts_in(const connect_inputs& in, const front_field& field, std::size_t region) {
+using tensor_reader = std::function<std::array<float, 6>(std::size_t)>;
+
+std::vector<connect::start> starts_in(const connect_inputs& in, const front_grid& grid, const tensor_reader& tensor_of,
+                                      std::size_t region) {
   const end_choice end = choose_end(in.options, region == 0 ? end_side::from : end_side::to);
   if (!in.options.is_connectome() && end.file.empty()) {
     auto index = grid_space(in.grid).to_index(end.point_mm);
-    for (std::size_t axis = 0; axis < 3; ++axis) index[axis] -= static_cast<double>(field.first_voxel[axis]);
-    return starts_at_point(field.view(), index, in.options.ball_voxels);
+    for (std::size_t axis = 0; axis < 3; ++axis) index[axis] -= static_cast<double>(grid.box.first[axis]);
+    return starts_at_point(grid.view(), index, in.options.ball_voxels, tensor_of);
   }
   std::vector<connect::start> starts;
   for (std::uint64_t i = in.regions.offsets[region]; i < in.regions.offsets[region + 1]; ++i)
@@ -26,40 +29,46 @@ std::vector<connect::start> starts_in(const connect_inputs& in, const front_fiel
   return starts;
 }
 
-}  // namespace
-
-namespace {
-
-front_field make_field_with(const connect_inputs& inputs, const tensor_field::tensor_image& image,
-                            const tensor_field::preparation& how, const device& d, std::uint64_t& repaired) {
-  const image_box box = bounding_box(image.inside, image.size);
-  const tensor_field::tensor_image part = cropped(image, box);
-  const auto prepared = tensor_field::make_field(d, part, {}, how, tensor_field::field_kind::tensor, false);
+front_field make_field_with(const connect_inputs& inputs, const tensor_field::preparation& how, const device& d,
+                            std::uint64_t& repaired) {
   front_field f;
-  f.size = part.size;
-  f.axes_mm = part.axes_mm;
-  f.origin_mm = part.origin_mm;
-  f.first_voxel = box.first;
+  f.grid = make_front_grid(inputs);
+  tensor_field::tensor_image part = f.grid.part;
+  part.tensor = cropped(inputs.image.tensor, inputs.image.size, f.grid.box, 6);
+  const auto prepared = tensor_field::make_field(d, part, {}, how, tensor_field::field_kind::tensor, false);
   f.tensors = tensor_field::host_values(*prepared);
-  f.inside = cropped(inputs.inside, image.size, box);
   f.cost_scale = std::sqrt(prepared->scale);
   f.seconds = prepared->seconds;
   repaired = prepared->repaired;
-  f.starts = find_starts(inputs, f);
+  f.starts = find_starts(inputs, f.grid, [&](std::size_t voxel) { return f.tensor_of(voxel); });
   return f;
 }
 
 }  // namespace
 
-front_field make_front_field(const connect_inputs& inputs, const tensor_field::tensor_image& image, const device& d,
-                             std::uint64_t& repaired) {
-  return make_field_with(inputs, image, inputs.options.how, d, repaired);
+std::array<float, 6> front_field::tensor_of(std::size_t voxel) const {
+  std::array<float, 6> six;
+  std::copy_n(tensors.begin() + static_cast<std::ptrdiff_t>(8 * voxel), six.size(), six.begin());
+  return six;
 }
 
-connect::start_list find_starts(const connect_inputs& inputs, const front_field& field) {
+front_grid make_front_grid(const connect_inputs& inputs) {
+  front_grid grid;
+  grid.box = bounding_box(inputs.image.inside, inputs.image.size);
+  grid.part = grid_of(inputs.image, grid.box);
+  grid.part.inside = cropped(inputs.image.inside, inputs.image.size, grid.box);
+  grid.inside = cropped(inputs.inside, inputs.image.size, grid.box);
+  return grid;
+}
+
+front_field make_front_field(const connect_inputs& inputs, const device& d, std::uint64_t& repaired) {
+  return make_field_with(inputs, inputs.options.how, d, repaired);
+}
+
+connect::start_list find_starts(const connect_inputs& inputs, const front_grid& grid, const tensor_reader& tensor_of) {
   connect::start_list list;
   for (std::size_t r = 0; r < inputs.regions.regions(); ++r) {
-    const auto starts = starts_in(inputs, field, r);
+    const auto starts = starts_in(inputs, grid, tensor_of, r);
     list.starts.insert(list.starts.end(), starts.begin(), starts.end());
     list.offsets.push_back(list.starts.size());
   }
@@ -71,7 +80,7 @@ front_field prepare_fronts(const session& s, const connect_inputs& inputs, const
   std::uint64_t repaired = 0;
   s.agree([&] {
     use_device(d);
-    field = make_front_field(inputs, inputs.image, d, repaired);
+    field = make_front_field(inputs, d, repaired);
   });
   warn_repaired(repaired, inputs.image, inputs.options.how.min_eigenvalue, "--max-ratio");
   return field;
@@ -84,7 +93,7 @@ front_field prepare_isotropic_fronts(const session& s, const connect_inputs& inp
   s.agree([&] {
     use_device(d);
     std::uint64_t repaired = 0;  // the same as in the other field, which has warned
-    field = make_field_with(inputs, inputs.image, how, d, repaired);
+    field = make_field_with(inputs, how, d, repaired);
   });
   return field;
 }
@@ -121,7 +130,7 @@ image_box bounding_box(const std::vector<std::uint8_t>& inside, const std::array
   return box;
 }
 
-tensor_field::tensor_image cropped(const tensor_field::tensor_image& image, const image_box& box) {
+tensor_field::tensor_image grid_of(const tensor_field::tensor_image& image, const image_box& box) {
   tensor_field::tensor_image part;
   part.size = box.size;
   part.axes_mm = image.axes_mm;
@@ -129,8 +138,6 @@ tensor_field::tensor_image cropped(const tensor_field::tensor_image& image, cons
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t d = 0; d < 3; ++d)
       part.origin_mm[i] += image.axes_mm[3 * i + d] * static_cast<double>(box.first[d]);
-  part.tensor = cropped(image.tensor, image.size, box, 6);
-  part.inside = cropped(image.inside, image.size, box);
   return part;
 }
 

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "core/failure.hpp"
@@ -39,24 +41,34 @@ std::vector<T> cropped(const std::vector<T>& values, const std::array<std::uint6
   return part;
 }
 
-/// The grid of the box, at the same position in world coordinates.
-tensor_field::tensor_image cropped(const tensor_field::tensor_image& image, const image_box& box);
+/// The grid of the box, at the same position in world coordinates; without its arrays.
+tensor_field::tensor_image grid_of(const tensor_field::tensor_image& image, const image_box& box);
 
-/// What fronts spread through, and where they start; the same on every rank. The part of the image that has tensors:
-/// voxels keep their numbers.
+/// The part of the image that has tensors. Voxels keep their numbers.
+struct front_grid {
+  image_box box;                     ///< in the image
+  tensor_field::tensor_image part;   ///< the grid and where there are tensors; no tensors
+  std::vector<std::uint8_t> inside;  ///< (nz, ny, nx): where fronts may pass
+
+  connect::speed_field view(std::span<const float> tensors = {}) const {
+    return {part.size, part.axes_mm, part.origin_mm, tensors, inside};
+  }
+};
+
+front_grid make_front_grid(const connect_inputs& inputs);
+
+/// What fronts spread through, and where they start; the same on every rank.
 struct front_field {
-  std::array<std::uint64_t, 3> size{};
-  std::array<double, 9> axes_mm{};
-  std::array<double, 3> origin_mm{};
-  std::array<std::uint64_t, 3> first_voxel{};  ///< the voxel of the image where this part starts
-  std::vector<float> tensors;                  ///< (nz, ny, nx, 8) of connect::speed_field
-  std::vector<std::uint8_t> inside;            ///< (nz, ny, nx)
+  front_grid grid;
+  std::vector<float> tensors;  ///< (nz, ny, nx, 8) of connect::speed_field
   /// A solver's arrival times times this are in the unit of the metric.
   double cost_scale = 1;
   connect::start_list starts;  ///< a front for each region; none for a region without voxels
   double seconds = 0;          ///< preparation on the device
 
-  connect::speed_field view() const { return {size, axes_mm, origin_mm, tensors, inside}; }
+  std::array<float, 6> tensor_of(std::size_t voxel) const;
+
+  connect::speed_field view() const { return grid.view(tensors); }
 };
 
 /// S from the tensors, on this rank's device, and the starts. Collective. After it tensors that had to be repaired have
@@ -66,13 +78,12 @@ front_field prepare_fronts(const session& s, const connect_inputs& inputs, const
 /// The same with speeds that do not depend on the direction: those of --max-ratio 1. Collective.
 front_field prepare_isotropic_fronts(const session& s, const connect_inputs& inputs, const device& d);
 
-/// S from other tensors of the same study (a bootstrap replicate), on the calling thread's device; with the same
-/// starts, those about a point found anew. Throws device_error.
-front_field make_front_field(const connect_inputs& inputs, const tensor_field::tensor_image& image, const device& d,
-                             std::uint64_t& repaired);
+/// S from the tensors, on the calling thread's device. Throws device_error.
+front_field make_front_field(const connect_inputs& inputs, const device& d, std::uint64_t& repaired);
 
-/// A front for each of the regions.
-connect::start_list find_starts(const connect_inputs& inputs, const front_field& field);
+/// A front for each of the regions. `tensor_of`: S of a voxel of the grid by its linear index.
+connect::start_list find_starts(const connect_inputs& inputs, const front_grid& grid,
+                                const std::function<std::array<float, 6>(std::size_t)>& tensor_of);
 
 /// Those of some fronts, in their order.
 connect::start_list select_starts(const connect::start_list& all, std::span<const std::uint32_t> fronts);

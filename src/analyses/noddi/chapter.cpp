@@ -68,7 +68,7 @@ void add_means(result_draft& d) {
 void add_regions(result_draft& d) {
   const std::vector<std::int32_t> labels = d.result.constant_labels("regions", "label");
   if (labels.empty() || labels.size() != d.result.item_voxels().size()) return;
-  const std::vector<float> tf = d.read_map("tf"), maps[] = {d.read_map("NDI"), d.read_map("ODI")};
+  const map_values tf = d.read_map("tf"), maps[] = {d.read_map("NDI"), d.read_map("ODI")};
   struct sums {
     std::size_t voxels = 0;
     double weights = 0, weighted[2] = {};

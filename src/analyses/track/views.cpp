@@ -309,6 +309,7 @@ void look_at_tract(result_draft& d) {
   constexpr std::uint64_t margin = 4;
   const std::vector<float> density = d.result.read_map("density");
   std::erase_if(d.fitted, [&](std::uint64_t v) { return !(density[v] > 0); });
+  d.described.clear();
   if (d.fitted.empty()) return;
   const view_box all = d.slices.box;
   d.slices = plan_mosaic(d.view, d.fitted, max_slices);

@@ -28,13 +28,15 @@ TEST(ImageBox, BoxKeepsItsWorldPosition) {
   image.origin_mm = {10, 20, 30};
   image.inside.assign(512, 1);
   for (int i = 0; i < 6 * 512; ++i) image.tensor.push_back(static_cast<float>(i));
+  const image_box box{{4, 0, 4}, {2, 3, 4}};
 
-  const auto part = cropped(image, {{4, 0, 4}, {2, 3, 4}});
+  EXPECT_EQ(grid_of(image, box).origin_mm, (std::array<double, 3>{10, 12, 42}));
+  EXPECT_EQ(grid_of(image, box).size, box.size);
 
-  EXPECT_EQ(part.origin_mm, (std::array<double, 3>{10, 12, 42}));
-  EXPECT_EQ(part.tensor.front(), 6.0f * (4 * 64 + 4));
-  EXPECT_EQ(part.tensor.back(), 6.0f * (7 * 64 + 2 * 8 + 5) + 5);
-  EXPECT_EQ(part.tensor.size(), 6u * 24);
+  const auto part = cropped(image.tensor, image.size, box, 6);
+  EXPECT_EQ(part.front(), 6.0f * (4 * 64 + 4));
+  EXPECT_EQ(part.back(), 6.0f * (7 * 64 + 2 * 8 + 5) + 5);
+  EXPECT_EQ(part.size(), 6u * 24);
 }
 
 TEST(ImageBox, IsAllOfAnImageWithNothingInside) {
