@@ -15,13 +15,6 @@ struct dependent {
   std::uint32_t unused;
 };
 
-/// Neighbours of a cell, in pairs: pair i is x + e_i and x - e_i; pair 6 + i is x + 2 e_i and x - 2 e_i.
-inline constexpr int first_pairs = selling_directions, second_pairs = 2 * selling_directions;
-
-/// Maximum number of blocks that a block may read, including itself. A neighbour's index is its block's position in the
-/// list and its cell there.
-inline constexpr std::uint32_t max_read_blocks = 255;
-
 /// The indices of a pair: x + e_i in the lower half, x - e_i in the upper half.
 template <class Words>
 VOXHERD_FUNCTION inline Words pair_index(Words pair, int side) {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/connect/block_graph.hpp"
 #include "kernels/connect/lattice.hpp"
 #include "kernels/connect/neighbour.hpp"
 

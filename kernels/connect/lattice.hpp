@@ -23,6 +23,13 @@ inline constexpr int selling_directions = 6;
 /// In lattice_view::open, for second order: the first of the bits that tell whether the same step may be taken again.
 inline constexpr std::uint32_t second_open = 1u << 2 * selling_directions;
 
+/// Neighbours of a cell, in pairs: pair i is x + e_i and x - e_i; pair 6 + i is x + 2 e_i and x - 2 e_i.
+inline constexpr int first_pairs = selling_directions, second_pairs = 2 * selling_directions;
+
+/// Maximum number of blocks that a block may read, including itself. A neighbour's index is its block's position in the
+/// list and its cell there.
+inline constexpr std::uint32_t max_read_blocks = 255;
+
 /// A block and one voxel around it.
 inline constexpr int cube_side = block_side + 2, cube_cells = cube_side * cube_side * cube_side;
 
