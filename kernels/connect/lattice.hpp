@@ -67,6 +67,12 @@ struct lattice_view {
   }
 };
 
+/// face_parts (lattice_builder.hpp) as kernels read it.
+struct face_parts_view {
+  const std::uint64_t* offset;
+  const std::uint32_t* cell;
+};
+
 VOXHERD_FUNCTION inline void unpack_offset(std::int32_t packed, int (&e)[3]) {
   e[0] = static_cast<std::int8_t>(packed & 0xff);
   e[1] = static_cast<std::int8_t>((packed >> 8) & 0xff);

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernels/connect/lattice_builder.hpp"
+#include "kernels/connect/lattice.hpp"
 #include "kernels/connect/neighbour.hpp"
 
 /// Which cells fronts can enter and leave along the directions that the mask leaves open. Flags are one byte per cell.

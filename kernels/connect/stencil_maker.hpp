@@ -3,8 +3,9 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "kernels/connect/lattice_builder.hpp"
+#include "kernels/connect/lattice.hpp"
 #include "kernels/connect/neighbour.hpp"
+#include "kernels/connect/selling.hpp"
 
 namespace voxherd::connect {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "kernels/connect/lattice.hpp"
-#include "kernels/connect/lattice_builder.hpp"
 #include "kernels/connect/paper/godunov27.hpp"
 #include "kernels/connect/paper/hopf_lax26.hpp"
+#include "kernels/connect/selling.hpp"
 #include "kernels/portable/lane_math.hpp"
 
 namespace {
