@@ -59,11 +59,7 @@ std::uint32_t checked_cell(const lattice& l, const start& s) {
 }
 
 std::vector<start> starts_at_point(const speed_field& field, const std::array<double, 3>& index, double radius_voxels) {
-  return starts_at_point(field, index, radius_voxels, [&](std::size_t voxel) {
-    std::array<float, 6> six;
-    std::copy_n(field.tensors.begin() + static_cast<std::ptrdiff_t>(8 * voxel), six.size(), six.begin());
-    return six;
-  });
+  return starts_at_point(field, index, radius_voxels, [&](std::size_t voxel) { return field.tensor_of(voxel); });
 }
 
 std::vector<start> starts_at_point(const speed_field& field, const std::array<double, 3>& index, double radius_voxels,

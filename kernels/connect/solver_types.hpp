@@ -41,6 +41,12 @@ struct speed_field {
   std::span<const float>
       tensors;  ///< (nz, ny, nx, 8): S xx, xy, xz, yy, yz, zz, 0, 0; positive definite; empty if they come later
   std::span<const std::uint8_t> inside;  ///< (nz, ny, nx): 1 in the mask
+
+  /// S of a voxel by its linear index.
+  std::array<float, 6> tensor_of(std::size_t voxel) const {
+    const auto s = tensors.subspan(8 * voxel, 6);
+    return {s[0], s[1], s[2], s[3], s[4], s[5]};
+  }
 };
 
 /// A voxel in which a front starts.

@@ -45,12 +45,12 @@ namespace {
 /// Leaves out the rows of items that are not inside.
 void leave_out_rows(const std::vector<std::uint64_t>& voxels, const std::vector<std::uint8_t>& inside,
                     std::size_t width, std::vector<float>& rows) {
-  auto to = rows.begin();
-  for (std::size_t i = 0; i < voxels.size(); ++i) {
+  const auto row = static_cast<std::ptrdiff_t>(width);
+  auto from = rows.begin(), to = from;
+  for (std::size_t i = 0; i < voxels.size(); ++i, from += row) {
     if (inside[voxels[i]] == 0) continue;
-    const auto from = rows.begin() + static_cast<std::ptrdiff_t>(i * width);
-    to = from == to ? to + static_cast<std::ptrdiff_t>(width)
-                    : std::copy(from, from + static_cast<std::ptrdiff_t>(width), to);
+    if (from != to) std::copy(from, from + row, to);
+    to += row;
   }
   rows.erase(to, rows.end());
 }

@@ -86,15 +86,16 @@ map_values result_draft::read_shown(const std::string& name) const {
 
 /// A few slices at a time: the complete map of several numbers per voxel may have hundreds of megabytes.
 void result_draft::visit(const std::string& name, std::span<const std::uint64_t> at, const voxel_visitor& use) const {
-  constexpr std::size_t most_floats = std::size_t{1} << 21;
+  constexpr std::size_t max_bytes = 8 << 20;  // read at a time
   const std::size_t width = result.output(name).bytes_per_item() / element_bytes(result.output(name).type);
-  const std::size_t area = grid.size[0] * grid.size[1], step = std::max<std::size_t>(1, most_floats / (area * width));
+  const std::size_t area = grid.size[0] * grid.size[1], slice_bytes = area * width * sizeof(float);
+  const std::size_t slices_at_a_time = std::max<std::size_t>(1, max_bytes / slice_bytes);
   std::vector<float> values;
   std::size_t first = 0, count = 0;  // slices in `values`
   for (std::size_t i = 0; i < at.size(); ++i) {
     const std::size_t z = at[i] / area;
     if (z < first || z >= first + count) {
-      first = z, count = std::min<std::size_t>(step, grid.size[2] - z);
+      first = z, count = std::min<std::size_t>(slices_at_a_time, grid.size[2] - z);
       values = result.read_slices(name, first, count);
     }
     use(i, &values[(at[i] - first * area) * width]);

@@ -56,8 +56,8 @@ struct draft {
   image_grid grid;
   grid_view view;
   std::vector<std::uint64_t> voxels;  ///< that were processed, each once
-  std::vector<std::uint64_t>
-      fitted;     ///< the ones among `voxels` that have values; whoever changes them clears `described`
+  /// The ones among `voxels` that have values. Whoever changes them clears `described`.
+  std::vector<std::uint64_t> fitted;
   mosaic slices;  ///< in which maps are shown
   /// What is seen around the processed voxels and under missing values, from 0 to 1; empty: black.
   std::vector<float> anatomy;

@@ -129,7 +129,7 @@ std::uint64_t connection_solver::voxel_at(end_side side, const point_in_mm& mm) 
 
 connection_solver::arrival_pair connection_solver::solve_fronts(const std::function<bool()>& is_replaced) {
   const std::size_t voxels = in_.voxels.size();
-  field_->starts = find_starts(in_, field_->grid, [&](std::size_t voxel) { return field_->tensor_of(voxel); });
+  field_->starts = find_starts(in_, field_->grid, [&](std::size_t voxel) { return field_->view().tensor_of(voxel); });
   solver_->set_regions(in_.regions);
   solver_->stop_when(is_replaced);
   const connect::solve_report report = solver_->solve(field_->starts);

@@ -177,7 +177,7 @@ class replicate_runner final : public batch_runner {
 
 }  // namespace
 
-double bootstrap_costs::time_field() const {
+double bootstrap_costs::time_preparation() const {
   use_device(device_);
   bootstrap_times spent;
   std::uint64_t kept = 0;

@@ -67,7 +67,7 @@ class bootstrap_costs final : public analysis {
   bootstrap_times times() const;
   /// Seconds in which this process fits one replicate's tensors, and prepares its field and the solver, without solving
   /// for fronts.
-  double time_field() const;
+  double time_preparation() const;
 
   /// As tensor_bootstrap::fit_image(), into the part of the image that fronts spread through. For any thread.
   using fit_function = std::function<std::uint64_t(std::uint64_t replicate, float* tensors)>;

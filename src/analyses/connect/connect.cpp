@@ -59,7 +59,7 @@ later_step predict_bootstrap(const connect_inputs& inputs, const device& d, int 
   const std::uint64_t replicates = inputs.options.bootstrap;
   const bootstrap_costs bootstrap(inputs, d);
   const int at_a_time = d.kind == backend::cpu ? bootstrap.lanes() : 1;  // those on a GPU share it
-  const double one = bootstrap.time_field() / at_a_time + seconds_of_all_fronts(arrivals);
+  const double one = bootstrap.time_preparation() / at_a_time + seconds_of_all_fronts(arrivals);
   step.seconds = one * std::ceil(static_cast<double>(replicates) / ranks);
   step.from = fmt::format("{} of {:.3g} s each", counted(replicates, "replicate"), one);
   return step;

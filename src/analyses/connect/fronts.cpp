@@ -40,17 +40,11 @@ front_field make_field_with(const connect_inputs& inputs, const tensor_field::pr
   f.cost_scale = std::sqrt(prepared->scale);
   f.seconds = prepared->seconds;
   repaired = prepared->repaired;
-  f.starts = find_starts(inputs, f.grid, [&](std::size_t voxel) { return f.tensor_of(voxel); });
+  f.starts = find_starts(inputs, f.grid, [&](std::size_t voxel) { return f.view().tensor_of(voxel); });
   return f;
 }
 
 }  // namespace
-
-std::array<float, 6> front_field::tensor_of(std::size_t voxel) const {
-  std::array<float, 6> six;
-  std::copy_n(tensors.begin() + static_cast<std::ptrdiff_t>(8 * voxel), six.size(), six.begin());
-  return six;
-}
 
 front_grid make_front_grid(const connect_inputs& inputs) {
   front_grid grid;

@@ -66,8 +66,6 @@ struct front_field {
   connect::start_list starts;  ///< a front for each region; none for a region without voxels
   double seconds = 0;          ///< preparation on the device
 
-  std::array<float, 6> tensor_of(std::size_t voxel) const;
-
   connect::speed_field view() const { return grid.view(tensors); }
 };
 

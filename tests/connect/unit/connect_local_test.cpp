@@ -13,7 +13,7 @@
 #include "kernels/connect/lattice.hpp"
 #include "kernels/connect/paper/godunov27.hpp"
 #include "kernels/connect/paper/hopf_lax26.hpp"
-#include "kernels/connect/selling.hpp"
+#include "kernels/connect/stencil_maker.hpp"
 #include "kernels/portable/lane_math.hpp"
 
 namespace {

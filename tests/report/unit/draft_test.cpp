@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <stdexcept>
 
 #include "core/plan.hpp"
@@ -12,16 +11,12 @@
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/result_writer.hpp"
 #include "tests/support/scratch_folder.hpp"
+#include "tests/support/value_bytes.hpp"
 
 namespace voxherd::report {
 namespace {
 
-template <class T>
-std::vector<std::byte> bytes_of_values(const std::vector<T>& values) {
-  std::vector<std::byte> bytes(values.size() * sizeof(T));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
+using testing::bytes_of_values;
 
 /// A map of numbers and one of triples, different in every voxel. `thin`: the axis that slices are taken along.
 class ResultDraft : public ::testing::TestWithParam<int> {

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <filesystem>
 #include <numeric>
 
@@ -13,16 +12,12 @@
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/result_writer.hpp"
 #include "tests/support/scratch_folder.hpp"
+#include "tests/support/value_bytes.hpp"
 
 namespace voxherd {
 namespace {
 
-template <class T>
-std::vector<std::byte> bytes_of_values(const std::vector<T>& values) {
-  std::vector<std::byte> bytes(values.size() * sizeof(T));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
+using testing::bytes_of_values;
 
 class KnownFile : public ::testing::Test {
  protected:
