@@ -1,10 +1,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <utility>
 
+#include "core/control_groups.hpp"
+#include "core/threads.hpp"
 #include "kernels/device/cuda_check.cuh"
 #include "kernels/device/held_memory.hpp"
+#include "kernels/device/large_copy.cuh"
 
 namespace voxherd {
 
@@ -18,6 +22,29 @@ void count_device_bytes(std::ptrdiff_t change) {
   std::ptrdiff_t peak = bytes_peak.load();
   while (now > peak && !bytes_peak.compare_exchange_weak(peak, now)) {
   }
+}
+
+void copy_large_array(void* to, const void* from, std::size_t bytes) {
+  constexpr std::size_t piece_bytes = std::size_t{32} << 20;
+  constexpr std::size_t most_helpers = 3;
+  if (bytes == 0) return;
+  int ordinal = 0;
+  VOXHERD_CUDA_CHECK(cudaGetDevice(&ordinal));
+  std::atomic<std::size_t> next{0};
+  const std::function<void()> copy_pieces = [&] {
+    VOXHERD_CUDA_CHECK(cudaSetDevice(ordinal));
+    const cuda_stream stream;
+    for (std::size_t at = next.fetch_add(piece_bytes); at < bytes; at = next.fetch_add(piece_bytes))
+      VOXHERD_CUDA_CHECK(cudaMemcpyAsync(static_cast<std::byte*>(to) + at, static_cast<const std::byte*>(from) + at,
+                                         std::min(piece_bytes, bytes - at), cudaMemcpyHostToDevice, stream));
+    stream.wait();
+  };
+  const auto other_cores = static_cast<std::size_t>(std::max(1, usable_cores())) - 1;
+  const std::size_t other_pieces = (bytes - 1) / piece_bytes;
+  std::vector<std::future<void>> helpers =
+      start_helpers(std::min({most_helpers, other_cores, other_pieces}), copy_pieces);
+  copy_pieces();
+  for (std::future<void>& helper : helpers) helper.get();
 }
 
 std::size_t peak_device_bytes() { return static_cast<std::size_t>(bytes_peak.load()); }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "kernels/device/large_copy.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/track/field.hpp"
 #include "kernels/track/pairs.cuh"
@@ -117,7 +118,7 @@ class cuda_tracker final : public tracker {
   explicit cuda_tracker(const track_input& in)
       : in_(in),
         voxels_(copied(in.voxels.data(), in.voxels.size(), stream_)),
-        fibres_(copied(in.fibres.data(), in.fibres.size(), stream_)),
+        fibres_(copied_large_array(in.fibres.data(), in.fibres.size())),
         seeds_(copied(in.seeds.data(), in.seeds.size(), stream_)),
         exits_(copied(in.exits.data(), in.exits.size(), stream_)),
         target_begin_(copied(in.target_begin.data(), in.target_begin.size(), stream_)),

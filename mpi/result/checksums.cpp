@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/checksum.hpp"
+#include "mpi/result/dataset_boxes.hpp"
 #include "mpi/result/rows.hpp"
 
 namespace voxherd {
@@ -27,13 +28,12 @@ void write_checksum(hid_t dataset, std::span<const std::byte> bytes) {
 
 std::uint64_t read_and_checksum(hid_t dataset, const std::string& name) {
   const hdf5::handle type(H5Dget_type(dataset), H5Tclose, "HDF5 type of " + name);
-  const hdf5::handle in_file(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
   const std::vector<std::uint64_t> shape = hdf5::shape_of(dataset);
   std::uint64_t row_bytes = H5Tget_size(type);
   for (std::size_t i = 1; i < shape.size(); ++i) row_bytes *= shape[i];
   const std::uint64_t rows = shape.empty() ? 1 : shape[0];
   const std::uint64_t rows_at_once = std::max<std::uint64_t>(1, bytes_at_once / std::max<std::uint64_t>(1, row_bytes));
-  std::vector<hsize_t> from(shape.size(), 0), count(shape.begin(), shape.end());
+  std::vector<std::uint64_t> from(shape.size(), 0), count = shape;
   std::vector<std::byte> values;
   checksum sum;
   for (std::uint64_t row = 0; row < rows && row_bytes > 0; row += rows_at_once) {
@@ -42,11 +42,8 @@ std::uint64_t read_and_checksum(hid_t dataset, const std::string& name) {
     if (!shape.empty()) {
       from[0] = row;
       count[0] = taken;
-      hdf5::checked(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, count.data(), nullptr),
-                    "selecting in " + name);
     }
-    const hdf5::handle in_memory = hdf5::make_space(std::vector<std::uint64_t>(count.begin(), count.end()));
-    hdf5::checked(H5Dread(dataset, type, in_memory, in_file, H5P_DEFAULT, values.data()), "reading " + name);
+    hdf5::read_block(dataset, type, from, count, values.data(), name);
     sum.add(values);
   }
   return sum.value();

@@ -69,14 +69,6 @@ handle attribute(hid_t object, const std::string& name) {
   return {H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, fmt::format("attribute `{}` is missing", name)};
 }
 
-/// Open MPI reports a failed write without its reason, which is still in errno.
-[[noreturn]] void fail_write(const std::string& what) {
-  constexpr std::array<int, 9> reasons{ENOSPC, EDQUOT, EIO, EFBIG, EROFS, EACCES, EPERM, ESTALE, ENODEV};
-  const int why = errno;
-  if (std::find(reasons.begin(), reasons.end(), why) == reasons.end()) fail(exit_status::disk, "writing to " + what);
-  throw failure(exit_status::disk, fmt::format("writing to {}: {}", what, std::strerror(why)));
-}
-
 }  // namespace
 
 void prepare() {
@@ -95,6 +87,13 @@ void fail(exit_status status, const std::string& what) {
   const std::string message = fmt::format("{}: {}", what, innermost_message(words));
   if (is_disk_error(words)) throw disk_failure(message);
   throw failure(status, message);
+}
+
+void fail_write(const std::string& what) {
+  constexpr std::array<int, 9> reasons{ENOSPC, EDQUOT, EIO, EFBIG, EROFS, EACCES, EPERM, ESTALE, ENODEV};
+  const int why = errno;
+  if (std::find(reasons.begin(), reasons.end(), why) == reasons.end()) fail(exit_status::disk, "writing to " + what);
+  throw failure(exit_status::disk, fmt::format("writing to {}: {}", what, std::strerror(why)));
 }
 
 handle open_file(const std::string& path) {
@@ -277,37 +276,6 @@ std::optional<std::uint64_t> contiguous_offset(hid_t file, hid_t dataset, hid_t 
   checked(H5Fget_filesize(file, &file_bytes), "HDF5 file size");
   if (H5Dget_storage_size(dataset) != bytes || bytes > file_bytes || begin > file_bytes - bytes) return {};
   return begin;
-}
-
-namespace {
-
-/// The dataspace of a box in a dataset.
-handle select_box(hid_t dataset, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
-                  const std::string& what) {
-  const std::vector<hsize_t> from(start.begin(), start.end()), extent(count.begin(), count.end());
-  handle in_file(H5Dget_space(dataset), H5Sclose, "HDF5 dataspace");
-  checked(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from.data(), nullptr, extent.data(), nullptr),
-          "selecting in " + what);
-  return in_file;
-}
-
-bool is_empty(std::span<const std::uint64_t> count) { return std::find(count.begin(), count.end(), 0u) != count.end(); }
-
-}  // namespace
-
-void write_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
-                 const void* values, const std::string& what) {
-  if (is_empty(count)) return;
-  const handle in_file = select_box(dataset, start, count, what), in_memory = make_space(count);
-  errno = 0;
-  if (H5Dwrite(dataset, type, in_memory, in_file, H5P_DEFAULT, values) < 0) fail_write(what);
-}
-
-void read_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
-                void* values, const std::string& what) {
-  if (is_empty(count)) return;
-  const handle in_file = select_box(dataset, start, count, what), in_memory = make_space(count);
-  checked(H5Dread(dataset, type, in_memory, in_file, H5P_DEFAULT, values), "reading " + what);
 }
 
 void write_attribute(hid_t object, const std::string& name, const std::string& text) {

@@ -28,6 +28,9 @@ struct disk_failure : failure {
 /// disk failed.
 [[noreturn]] void fail(exit_status status, const std::string& what);
 
+/// After a write that failed, with the reason that is still in errno: Open MPI does not report it.
+[[noreturn]] void fail_write(const std::string& what);
+
 /// Returns a non-negative result; otherwise fails with status disk.
 template <class Result>
 Result checked(Result result, const std::string& what) {
@@ -90,16 +93,7 @@ std::vector<std::uint64_t> shape_of(hid_t dataset);
 /// None if they are chunked, compressed, of another type or in another file.
 std::optional<std::uint64_t> contiguous_offset(hid_t file, hid_t dataset, hid_t type);
 
-/// Writes a box of a dataset from contiguous memory; nothing for an empty box. Independent. Throws failure (disk).
-void write_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
-                 const void* values, const std::string& what);
-
 inline constexpr std::size_t max_text_bytes = 64 << 20;
-
-/// Reads a box of a dataset into contiguous memory, converted to `type`; nothing for an empty box. Throws failure
-/// (disk).
-void read_block(hid_t dataset, hid_t type, std::span<const std::uint64_t> start, std::span<const std::uint64_t> count,
-                void* values, const std::string& what);
 
 /// The number of values of a dataset. Throws failure (bad_data) if the file cannot contain that many.
 std::uint64_t count_values(hid_t file, hid_t dataset, const std::string& name);

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "core/threads.hpp"
 #include "mpi/result/checksums.hpp"
+#include "mpi/result/dataset_boxes.hpp"
 #include "mpi/result/file_names.hpp"
 #include "mpi/result/hdf5_handle.hpp"
 #include "mpi/result/result_writer.hpp"
@@ -12,6 +14,17 @@
 #include "mpi/result/table_checksum.hpp"
 
 namespace voxherd {
+
+namespace {
+
+/// Chunks for all threads that compress, as far as they are small in memory.
+std::uint64_t slices_at_once(const output_spec& output, const image_grid& grid) {
+  constexpr std::uint64_t max_chunks = 32;
+  const auto threads = static_cast<std::uint64_t>(std::max(1, max_compression_threads()));
+  return chunk_slices(output, grid) * std::min(threads, max_chunks);
+}
+
+}  // namespace
 
 struct known_file::handles {
   hdf5::handle file, dataset;  // the dataset of the output that is being written
@@ -40,7 +53,7 @@ bool known_file::write_part() {
     handles_->dataset = hdf5::open_dataset(handles_->file, dataset_path(spec));
     item_ = batch_ = 0;
   }
-  const std::uint64_t all = layout_.grid.size[2], slices = std::min(chunk_slices(spec, layout_.grid), all - slice_);
+  const std::uint64_t all = layout_.grid.size[2], slices = std::min(slices_at_once(spec, layout_.grid), all - slice_);
   write_slices(slice_, slices);
   slice_ += slices;
   if (slice_ < all) return true;

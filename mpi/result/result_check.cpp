@@ -5,6 +5,7 @@
 #include <set>
 
 #include "mpi/result/checksums.hpp"
+#include "mpi/result/dataset_boxes.hpp"
 #include "mpi/result/file_names.hpp"
 #include "mpi/result/result_vtk.hpp"
 #include "mpi/result/table_checksum.hpp"

@@ -5,6 +5,7 @@
 #include "core/json_text.hpp"
 #include "core/plan.hpp"
 #include "mpi/result/checksums.hpp"
+#include "mpi/result/dataset_boxes.hpp"
 #include "mpi/result/file_names.hpp"
 #include "mpi/result/hdf5_handle.hpp"
 #include "mpi/result/result_reader.hpp"
@@ -186,8 +187,9 @@ void create_tables(const std::string& path, const result_layout& layout, const s
 }
 
 void write_all(hid_t file, const std::string& dataset, hid_t type, const void* values) {
-  hdf5::checked(H5Dwrite(hdf5::open_dataset(file, dataset), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
-                "writing " + dataset);
+  const hdf5::handle opened = hdf5::open_dataset(file, dataset);
+  const std::vector<std::uint64_t> count = hdf5::shape_of(opened), start(count.size(), 0);
+  hdf5::write_block(opened, type, start, count, values, dataset);
 }
 
 void write_known_data(const std::string& path, const std::vector<known_dataset>& known) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "mpi/result/dataset_boxes.hpp"
+
 namespace voxherd {
 
 namespace {

@@ -13,6 +13,7 @@
 #include "mpi/comm/launcher.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/checksums.hpp"
+#include "mpi/result/dataset_boxes.hpp"
 #include "mpi/result/file_names.hpp"
 #include "mpi/result/hdf5_handle.hpp"
 #include "mpi/result/result_vtk.hpp"

@@ -25,12 +25,13 @@ constexpr std::chrono::microseconds between_messages{500};
 constexpr std::chrono::microseconds between_signals{20000};
 
 std::vector<work_slot> make_slots(analysis& a, const device_hooks& device, const result_layout& layout) {
-  // One per lane being computed, one waiting, one being written.
+  // One per lane being computed, one waiting, one being written; no more than there are batches, because page-locked
+  // memory takes 0.5 s per GB.
+  const auto wanted = static_cast<std::size_t>(std::max(1, a.lanes())) + 2;
   const batch_room most = largest_room(layout.batches, layout.point_offsets);
   std::vector<work_slot> slots;
-  for (int i = 0; i < std::max(1, a.lanes()) + 2; ++i) {
+  while (slots.size() < std::min(wanted, std::max<std::size_t>(1, layout.batches.size())))
     slots.push_back(make_slot(a, device, most, layout.point_offsets));
-  }
   return slots;
 }
 

@@ -38,7 +38,8 @@ class KnownFile : public ::testing::Test {
     directions_.assign(3 * voxels_.size(), 0.5f);
     known_file file(path_, layout_,
                     {[this] { return bytes_of_values(counts_); }, [this] { return bytes_of_values(directions_); }});
-    while (file.write_part()) ++parts_;
+    while (file.write_part()) {
+    }
     file.close();
     mark_complete(path_, "{}");
   }
@@ -49,7 +50,6 @@ class KnownFile : public ::testing::Test {
   std::vector<std::uint64_t> voxels_;
   std::vector<std::uint32_t> counts_;
   std::vector<float> directions_;
-  int parts_ = 0;
 };
 
 TEST_F(KnownFile, HasTheValuesOnTheGridAndZerosElsewhere) {
@@ -66,7 +66,6 @@ TEST_F(KnownFile, HasTheValuesOnTheGridAndZerosElsewhere) {
     item += has_value ? 1 : 0;
   }
   EXPECT_EQ(item, voxels_.size());
-  EXPECT_GT(parts_, 1);
 }
 
 TEST_F(KnownFile, IsVerifiedBatchByBatch) {
