@@ -56,8 +56,8 @@ struct linear_fit {
 /// Murase's linear least squares (Magn Reson Med 51:858, 2004) for washout models: over the fitted frames,
 ///   C_i = sum over the inputs of flow int c(s - delay) ds - rate int C(s) ds, up to t_i,
 /// C by the trapezoid rule through fitted frames, starting with 0 at frame 0. No start and no iteration; the noise of
-/// C in its own integral reduces the flows (dual model, 48 frames, contrast to noise 10: kl and kp by 3 %, ka
-/// not; at 30 by 1 %).
+/// C in its own integral reduces rate and flows (dual model, 48 frames, contrast to noise 10: the rate and
+/// the portal flow by 3 %, the arterial flow not; at 30 by 1 %).
 ///
 /// Unbounded, the solution is not changed: flows may be negative if the data say so. Bounded, it is the minimum
 /// within the bounds, which is not the free solution clipped. Fixed parameters keep their start value in both.

@@ -76,10 +76,12 @@ double portal_response_per_s(double s);
 /// `count` values each. The portal curve is the convolution of the arterial one, in steps of 0.02 s.
 input_curves make_input_curves(double arrival_s, double step_s, std::size_t count);
 
-/// A voxel's parameters in the order of perfusion::dual_parameter, in 1/s and s; kl > 0, delays >= 0.
-using liver_parameters = std::array<double, perfusion::dual_parameters>;
+/// The model of the simulated liver, whose table has the names and units of the truth.
+using liver_model = perfusion::dual_model;
+/// A voxel's parameters in the order of the model's table, in 1/s and s; rate > 0, delays >= 0.
+using liver_parameters = std::array<double, liver_model::count>;
 
-/// Concentrations of the dual-input single-compartment model at the frames: exact integrals for inputs that are linear
+/// Concentrations of the model of the simulated liver at the frames: exact integrals for inputs that are linear
 /// between their own nodes, at any delay (Flouri et al., Magn Reson Med 76:998, 2016). Shares no code with the fit,
 /// which knows the inputs only at the frames.
 class tissue_curves {

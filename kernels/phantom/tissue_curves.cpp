@@ -122,20 +122,23 @@ tissue_curves::tissue_curves(input_curves inputs, std::vector<double> frame_s)
 }
 
 void tissue_curves::make(std::span<const liver_parameters> voxels, double* out) const {
-  using namespace perfusion;
-  std::vector<lanes> arterial, portal;
+  const std::vector<double>* const inputs[] = {&inputs_.arterial, &inputs_.portal};
+  static_assert(std::size(inputs) == liver_model::inputs);
+  std::vector<lanes> convolved[liver_model::inputs];
   for (std::size_t first = 0; first < voxels.size(); first += width) {
     const std::size_t count = std::min(width, voxels.size() - first);
     lanes k;
-    for (std::size_t l = 0; l < width; ++l) k[l] = voxels[first + std::min(l, count - 1)][kl];
-    convolve(inputs_.arterial, inputs_.step_s, k, arterial);
-    convolve(inputs_.portal, inputs_.step_s, k, portal);
+    for (std::size_t l = 0; l < width; ++l) k[l] = voxels[first + std::min(l, count - 1)][liver_model::rate];
+    for (int n = 0; n < liver_model::inputs; ++n) convolve(*inputs[n], inputs_.step_s, k, convolved[n]);
     for (std::size_t l = 0; l < count; ++l) {
-      const liver_parameters& p = voxels[first + l];
-      for (std::size_t i = 0; i < frames(); ++i)
-        out[(first + l) * frames() + i] =
-            p[ka] * at(inputs_.arterial, inputs_.step_s, arterial, l, k[l], frame_s_[i] - p[tau_a]) +
-            p[kp] * at(inputs_.portal, inputs_.step_s, portal, l, k[l], frame_s_[i] - p[tau_p]);
+      const double* const p = voxels[first + l].data();
+      for (std::size_t i = 0; i < frames(); ++i) {
+        double sum = 0;
+        for (int n = 0; n < liver_model::inputs; ++n)
+          sum += p[liver_model::flow(n)] *
+                 at(*inputs[n], inputs_.step_s, convolved[n], l, k[l], frame_s_[i] - p[liver_model::delay(n)]);
+        out[(first + l) * frames() + i] = sum;
+      }
     }
   }
 }

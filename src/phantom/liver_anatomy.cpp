@@ -52,7 +52,7 @@ double from_portal(const place& at) {
 struct lesion {
   place centre;
   double radius;
-  double ka, kp, volume;  ///< ml/100 g/min; distribution volume
+  double arterial, portal, volume;  ///< flows in ml/100 g/min; distribution volume
 };
 
 constexpr lesion lesions[] = {{{-0.55, 0.20, 0.25}, 0.095, 120, 0, 0.26},
@@ -68,7 +68,7 @@ const lesion* lesion_at(const place& at) {
 
 /// Flows in ml/100 g/min, distribution volume, T1 in s at 3 T.
 struct physiology {
-  double ka, kp, volume, t1_s;
+  double arterial, portal, volume, t1_s;
 };
 
 /// Healthy: Van Beers et al., AJR 176:667, 2001, and the truth of Wang & Cao's simulations (20, 100, 0.30). Cirrhotic:
@@ -124,21 +124,15 @@ liver_region region_at(const place& at) {
 }
 
 liver_parameters parameters_at(const place& at) {
-  using namespace perfusion;
   const physiology& typical = region_physiology[static_cast<std::size_t>(region_at(at))];
   const lesion* l = lesion_at(at);
-  const double arterial = (l ? l->ka : typical.ka) * (1 + 0.15 * smooth(at, 1)),
-               portal = (l ? l->kp : typical.kp) * (1 + 0.15 * smooth(at, 2)),
+  const double arterial = (l ? l->arterial : typical.arterial) * (1 + 0.15 * smooth(at, 1)),
+               portal = (l ? l->portal : typical.portal) * (1 + 0.15 * smooth(at, 2)),
                volume = (l ? l->volume : typical.volume) * (1 + 0.10 * smooth(at, 3));
   // Blood arrives later farther from the hilum.
   const double way = distance(at, hilum);
-  liver_parameters p;
-  p[ka] = arterial / per_second;
-  p[kp] = portal / per_second;
-  p[kl] = (p[ka] + p[kp]) / volume;
-  p[tau_a] = 1.0 + 3.0 * way + 0.3 * smooth(at, 4);
-  p[tau_p] = 0.8 + 2.0 * way + 0.3 * smooth(at, 5);
-  return p;
+  return make_parameters({arterial, 1.0 + 3.0 * way + 0.3 * smooth(at, 4)},
+                         {portal, 0.8 + 2.0 * way + 0.3 * smooth(at, 5)}, volume);
 }
 
 double t1_s_at(const place& at) {
@@ -223,6 +217,16 @@ const char* region_name(liver_region region) {
   static constexpr const char* names[liver_region_count] = {
       "none", "right posterior", "right anterior", "left medial", "left lateral", "cirrhotic", "tumour"};
   return names[static_cast<std::size_t>(region)];
+}
+
+liver_parameters make_parameters(const blood_supply& arterial, const blood_supply& portal, double volume) {
+  liver_parameters p;
+  p[liver_model::flow(0)] = arterial.flow / perfusion::per_second;
+  p[liver_model::flow(1)] = portal.flow / perfusion::per_second;
+  p[liver_model::rate] = (p[liver_model::flow(0)] + p[liver_model::flow(1)]) / volume;
+  p[liver_model::delay(0)] = arterial.delay_s;
+  p[liver_model::delay(1)] = portal.delay_s;
+  return p;
 }
 
 double tissue_t1_s(abdomen_tissue tissue) { return tissue_table[static_cast<std::size_t>(tissue)].t1_s; }

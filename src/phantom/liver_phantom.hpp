@@ -28,6 +28,14 @@ enum class liver_region : std::uint8_t {
 inline constexpr int liver_region_count = 7;  ///< including `none`
 const char* region_name(liver_region region);
 
+/// One of the two inputs of a tissue.
+struct blood_supply {
+  double flow = 0;     ///< ml/100 g/min
+  double delay_s = 0;  ///< from the vessel to the voxel
+};
+/// `volume`: the distribution volume, as a fraction.
+liver_parameters make_parameters(const blood_supply& arterial, const blood_supply& portal, double volume);
+
 /// The composition of a voxel of the abdomen.
 struct abdomen_voxel {
   abdomen_tissue tissue = abdomen_tissue::air;
@@ -141,9 +149,9 @@ const std::vector<liver_phantom_settings>& liver_phantom_presets();
 /// Arrival of the contrast agent in the aorta, s after the first frame.
 inline constexpr double agent_arrival_s = 10;
 
-/// Writes dce.nii[.gz], times.txt, curves.csv, the masks liver, aorta and portal, phantom.json, and truth/ with kl, ka,
-/// kp, tau_a, tau_p, T1, regions; also vfa.nii[.gz] and vfa_flip_angles.txt for spoiled echoes. All ranks share the
-/// work; the bytes do not depend on their number. Throws failure (disk; usage if the image is too small).
+/// Writes dce.nii[.gz], times.txt, curves.csv, the masks liver, aorta and portal, phantom.json, and truth/ with the
+/// parameters of liver_model, T1, regions; also vfa.nii[.gz] and vfa_flip_angles.txt for spoiled echoes. All ranks
+/// share the work; the bytes do not depend on their number. Throws failure (disk; usage if the image is too small).
 void write_liver_phantom(const session& s, const liver_phantom_settings& settings, const std::string& folder);
 
 /// Computes the stored signal from the composition of voxels.

@@ -42,23 +42,10 @@ perfusion::conversion make_conversion(const liver_phantom_settings& p) {
   return c;
 }
 
-liver_parameters one_input(double flow, double volume) {
-  liver_parameters p{};
-  p[perfusion::ka] = flow / perfusion::per_second;
-  p[perfusion::kl] = p[perfusion::ka] / volume;
-  p[perfusion::tau_a] = 2;
-  return p;
-}
+liver_parameters one_input(double flow, double volume) { return make_parameters({flow, 2}, {}, volume); }
 
 /// The parameters of the paper's simulations, which define the contrast-to-noise ratio.
-liver_parameters healthy() {
-  liver_parameters p{};
-  p[perfusion::kl] = 400 / perfusion::per_second;
-  p[perfusion::ka] = 20 / perfusion::per_second;
-  p[perfusion::kp] = 100 / perfusion::per_second;
-  p[perfusion::tau_a] = 1, p[perfusion::tau_p] = 2;
-  return p;
-}
+liver_parameters healthy() { return make_parameters({20, 1}, {100, 2}, 0.3); }
 
 }  // namespace
 

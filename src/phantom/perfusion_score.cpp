@@ -7,8 +7,10 @@
 #include <string_view>
 
 #include "core/failure.hpp"
-#include "kernels/perfusion/settings.hpp"
+#include "kernels/perfusion/models.hpp"
+#include "kernels/phantom/phantom_signals.hpp"
 #include "mpi/result/result_reader.hpp"
+#include "src/analyses/perfusion/model_forms.hpp"
 #include "src/io/text_file.hpp"
 #include "src/phantom/score.hpp"
 #include "src/show/analysis_views.hpp"
@@ -17,21 +19,27 @@ namespace voxherd {
 
 namespace {
 
-struct quantity_text {
-  const char *name, *unit;
-  int parameter;  ///< perfusion::dual_parameter, or -1 for none
-};
+constexpr const perfusion::model_info& scored_model = perfusion::info_of<liver_model>;
 
-constexpr quantity_text texts[perfusion_quantity_count] = {
-    {"ka", "ml/100g/min", perfusion::ka}, {"kp", "ml/100g/min", perfusion::kp}, {"kl", "ml/100g/min", perfusion::kl},
-    {"tau_a", "s", perfusion::tau_a},     {"tau_p", "s", perfusion::tau_p},     {"arterial_fraction", "1", -1},
-    {"distribution_volume", "1", -1},     {"mean_transit_time", "s", -1}};
+/// The map of a parameter of the model.
+const std::vector<float>& parameter_map(const perfusion_field& field, int parameter) {
+  const auto& all = scored_quantities();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const scored_quantity& q) {
+    return q.is_parameter && q.place == static_cast<std::size_t>(parameter);
+  });
+  return field.value[static_cast<std::size_t>(found - all.begin())];
+}
 
-bool means_something(const perfusion_field& truth, std::size_t quantity, std::uint64_t voxel) {
-  const auto flow = [&](perfusion_quantity q) { return truth.value[static_cast<std::size_t>(q)][voxel]; };
-  if (texts[quantity].parameter == perfusion::tau_a) return flow(perfusion_quantity::ka) >= min_delayed_flow;
-  if (texts[quantity].parameter == perfusion::tau_p) return flow(perfusion_quantity::kp) >= min_delayed_flow;
-  return true;
+/// For each quantity the map of the flow without which it means nothing: of a delay, that which it delays.
+using flow_maps = std::vector<const std::vector<float>*>;
+flow_maps find_delayed_flows(const perfusion_field& truth) {
+  flow_maps flows;
+  for (const scored_quantity& q : scored_quantities()) {
+    const bool is_delay = q.is_parameter && scored_model.is_delay(q.place);
+    flows.push_back(is_delay ? &parameter_map(truth, liver_model::flow(scored_model.parameters[q.place].input))
+                             : nullptr);
+  }
+  return flows;
 }
 
 /// `sorted` must be in increasing order.
@@ -75,18 +83,19 @@ struct tally {
 
 struct region_tally {
   std::uint64_t voxels = 0, not_fitted = 0;
-  std::array<tally, perfusion_quantity_count> quantity;
+  std::vector<tally> quantity = std::vector<tally>(scored_quantities().size());
 
-  void add(const perfusion_field& truth, const perfusion_field& estimate, std::uint64_t voxel) {
-    for (std::size_t q = 0; q < perfusion_quantity_count; ++q) {
-      if (!means_something(truth, q, voxel)) continue;
+  void add(const perfusion_field& truth, const flow_maps& delayed, const perfusion_field& estimate,
+           std::uint64_t voxel) {
+    for (std::size_t q = 0; q < quantity.size(); ++q) {
+      if (delayed[q] != nullptr && !((*delayed[q])[voxel] >= min_delayed_flow)) continue;
       tally& t = quantity[q];
       const double error = static_cast<double>(estimate.value[q][voxel]) - static_cast<double>(truth.value[q][voxel]);
       t.error.push_back(error);
-      const int parameter = texts[q].parameter;
-      if (parameter < 0) continue;
+      const scored_quantity& scored = scored_quantities()[q];
+      if (!scored.is_parameter) continue;
       const unsigned bounds = estimate.at_bound.empty() ? 0 : static_cast<unsigned>(estimate.at_bound[voxel]);
-      t.at_bound += bounds >> parameter & 1;
+      t.at_bound += bounds >> scored.place & 1;
       const double deviation = estimate.deviation[q].empty() ? 0 : static_cast<double>(estimate.deviation[q][voxel]);
       if (!(deviation > 0)) continue;
       for (coverage* c : {&t.all, &t.free}) {
@@ -99,15 +108,15 @@ struct region_tally {
 
   void add(const region_tally& o) {
     voxels += o.voxels, not_fitted += o.not_fitted;
-    for (std::size_t q = 0; q < perfusion_quantity_count; ++q) quantity[q].add(o.quantity[q]);
+    for (std::size_t q = 0; q < quantity.size(); ++q) quantity[q].add(o.quantity[q]);
   }
 
   region_score score(const std::string& name, const perfusion_field& estimate) {
     region_score s{name, voxels, not_fitted, {}};
-    for (std::size_t q = 0; q < perfusion_quantity_count; ++q) {
-      s.quantity[q] = quantity[q].score();
-      s.quantity[q].has_deviation = q < fitted_quantity_count && !estimate.deviation[q].empty();
-      s.quantity[q].has_bound = q < fitted_quantity_count && !estimate.at_bound.empty();
+    for (std::size_t q = 0; q < quantity.size(); ++q) {
+      s.quantity.push_back(quantity[q].score());
+      s.quantity[q].has_deviation = !estimate.deviation[q].empty();
+      s.quantity[q].has_bound = scored_quantities()[q].is_parameter && !estimate.at_bound.empty();
     }
     return s;
   }
@@ -115,16 +124,28 @@ struct region_tally {
 
 }  // namespace
 
-const char* quantity_name(perfusion_quantity q) { return texts[static_cast<std::size_t>(q)].name; }
-const char* quantity_unit(perfusion_quantity q) { return texts[static_cast<std::size_t>(q)].unit; }
+const std::vector<scored_quantity>& scored_quantities() {
+  static const std::vector<scored_quantity> all = [] {
+    std::vector<scored_quantity> list;
+    for (const std::size_t i : perfusion::shown_order(scored_model))
+      list.push_back({scored_model.parameters[i].name, scored_model.parameters[i].unit().name, true, i});
+    for (std::size_t i = 0; i < scored_model.derived.size(); ++i) {
+      const perfusion::derived_value& d = scored_model.derived[i];
+      if (d.in_summary) list.push_back({d.name, perfusion::unit_of(d.what).name, false, i});
+    }
+    return list;
+  }();
+  return all;
+}
 
 std::vector<region_score> score_perfusion(const perfusion_field& truth, const perfusion_field& estimate) {
+  const flow_maps delayed = find_delayed_flows(truth);
   std::vector<region_tally> tallies(truth.region_name.size());
   for (const std::uint64_t voxel : truth.voxels) {
     region_tally& region = tallies.at(static_cast<std::size_t>(truth.region[voxel]) - 1);
     ++region.voxels;
     if (std::binary_search(estimate.voxels.begin(), estimate.voxels.end(), voxel))
-      region.add(truth, estimate, voxel);
+      region.add(truth, delayed, estimate, voxel);
     else
       ++region.not_fitted;
   }
@@ -145,9 +166,9 @@ std::string format_percent(double share, bool known) {
   return known ? fmt::format("{:>7.1f}%", 100 * share) : "       -";
 }
 
-std::string format_row(std::size_t q, const quantity_score& s) {
-  const std::string name = fmt::format("{}, {}", texts[q].name, texts[q].unit);
-  std::string row = fmt::format("  {:<22} {:>9} ", texts[q].unit[0] == '1' ? texts[q].name : name, s.voxels);
+std::string format_row(const scored_quantity& q, const quantity_score& s) {
+  const std::string name = fmt::format("{}, {}", q.name, q.unit);
+  std::string row = fmt::format("  {:<22} {:>9} ", q.unit[0] == '1' ? q.name : name, s.voxels);
   if (s.voxels == 0) return row + "\n";
   for (const double value : {s.bias, s.median_absolute, s.percentile5, s.percentile95})
     row += fmt::format("{:>9.4g} ", value);
@@ -181,7 +202,7 @@ std::string format_table(const std::vector<region_score>& scores) {
   for (const region_score& r : scores) {
     table += fmt::format("{}: {} voxels{}\n", r.name, r.voxels,
                          r.not_fitted > 0 ? fmt::format(", {} of them not fitted", r.not_fitted) : "");
-    for (std::size_t q = 0; q < perfusion_quantity_count; ++q) table += format_row(q, r.quantity[q]);
+    for (std::size_t q = 0; q < r.quantity.size(); ++q) table += format_row(scored_quantities()[q], r.quantity[q]);
   }
   return table + fmt::format("Delays are scored where the true flow they delay is {:g} ml/100g/min or more.\n",
                              min_delayed_flow);
@@ -191,7 +212,7 @@ nlohmann::ordered_json score_json(const std::vector<region_score>& scores) {
   nlohmann::ordered_json j{{"least_delayed_flow", min_delayed_flow}};
   for (const region_score& r : scores) {
     nlohmann::ordered_json region{{"name", r.name}, {"voxels", r.voxels}, {"not_fitted", r.not_fitted}};
-    for (std::size_t q = 0; q < perfusion_quantity_count; ++q) region[texts[q].name] = score_json(r.quantity[q]);
+    for (std::size_t q = 0; q < r.quantity.size(); ++q) region[scored_quantities()[q].name] = score_json(r.quantity[q]);
     j["regions"].push_back(region);
   }
   return j;
@@ -199,39 +220,45 @@ nlohmann::ordered_json score_json(const std::vector<region_score>& scores) {
 
 namespace {
 
-std::string name_at(std::size_t q) { return quantity_name(static_cast<perfusion_quantity>(q)); }
+const char* deviation_name(const scored_quantity& q) {
+  return scored_model.outputs[scored_model.first_sd + q.place].name;
+}
 
-/// Computes quantities for which there is no map from the parameters.
+/// The rate, by which what is derived is divided: above 0 in every voxel with parameters.
+const std::vector<float>& rate_map(const perfusion_field& field) { return parameter_map(field, liver_model::rate); }
+
+/// Computes the derived maps that are missing from the parameters.
 void derive(perfusion_field& field) {
-  const auto map = [&](perfusion_quantity q) -> std::vector<float>& {
-    return field.value[static_cast<std::size_t>(q)];
-  };
-  const auto fill = [&](perfusion_quantity q, auto value) {
-    auto& values = map(q);
-    if (!values.empty()) return;
-    values.resize(map(perfusion_quantity::kl).size());
-    for (std::size_t v = 0; v < values.size(); ++v) {
-      const double ka = map(perfusion_quantity::ka)[v], kp = map(perfusion_quantity::kp)[v],
-                   kl = map(perfusion_quantity::kl)[v];
-      if (kl > 0) values[v] = static_cast<float>(value(ka, kp, kl));
-    }
-  };
-  fill(perfusion_quantity::arterial_fraction,
-       [](double ka, double kp, double) { return ka + kp > 0 ? ka / (ka + kp) : 0; });
-  fill(perfusion_quantity::distribution_volume, [](double ka, double kp, double kl) { return (ka + kp) / kl; });
-  fill(perfusion_quantity::mean_transit_time, [](double, double, double kl) { return perfusion::per_second / kl; });
+  const auto& quantities = scored_quantities();
+  const std::vector<float>& rate = rate_map(field);
+  std::vector<std::size_t> missing;
+  for (std::size_t q = 0; q < quantities.size(); ++q) {
+    if (quantities[q].is_parameter || !field.value[q].empty()) continue;
+    missing.push_back(q);
+    field.value[q].resize(rate.size());
+  }
+  if (missing.empty()) return;
+  for (std::size_t v = 0; v < rate.size(); ++v) {
+    if (!(rate[v] > 0)) continue;
+    double parameters[liver_model::count] = {}, derived[std::size(liver_model::derived)];
+    for (std::size_t q = 0; q < quantities.size(); ++q)
+      if (quantities[q].is_parameter) parameters[quantities[q].place] = static_cast<double>(field.value[q][v]);
+    liver_model::derive(parameters, derived);
+    for (const std::size_t q : missing) field.value[q][v] = static_cast<float>(derived[quantities[q].place]);
+  }
 }
 
 perfusion_field read_perfusion_folder(const std::string& folder) {
   perfusion_field field;
-  for (std::size_t q = 0; q < perfusion_quantity_count; ++q) {
-    const auto path = image_named(folder, {name_at(q)});
-    if (path) field.value[q] = read_image(*path, 1, field.grid);
-    if (!path && q < fitted_quantity_count)
+  for (std::size_t i = 0; i < field.value.size(); ++i) {
+    const scored_quantity& q = scored_quantities()[i];
+    const auto path = image_named(folder, {q.name});
+    if (path) field.value[i] = read_image(*path, 1, field.grid);
+    if (!q.is_parameter) continue;
+    if (!path)
       throw failure(exit_status::missing_input,
-                    fmt::format("{}: contains no map {}, expected {}.nii.gz or .nii", folder, name_at(q), name_at(q)));
-    if (q >= fitted_quantity_count) continue;
-    if (const auto sd = image_named(folder, {"sd_" + name_at(q)})) field.deviation[q] = read_image(*sd, 1, field.grid);
+                    fmt::format("{0}: contains no map {1}, expected {1}.nii.gz or .nii", folder, q.name));
+    if (const auto sd = image_named(folder, {deviation_name(q)})) field.deviation[i] = read_image(*sd, 1, field.grid);
   }
   if (const auto path = image_named(folder, {"at_bound"})) field.at_bound = read_image(*path, 1, field.grid);
   derive(field);
@@ -253,7 +280,9 @@ std::vector<std::string> region_names(const std::string& path, std::size_t count
 
 }  // namespace
 
-bool is_perfusion_truth(const std::string& folder) { return image_named(truth_folder(folder), {"kl"}).has_value(); }
+bool is_perfusion_truth(const std::string& folder) {
+  return image_named(truth_folder(folder), {scored_model.parameters[liver_model::rate].name}).has_value();
+}
 
 perfusion_field read_perfusion_truth(const std::string& folder) {
   const std::string truth = truth_folder(folder);
@@ -278,9 +307,9 @@ perfusion_field read_perfusion_truth(const std::string& folder) {
 perfusion_field read_perfusion_estimate(const std::string& path) {
   if (std::filesystem::is_directory(path)) {
     perfusion_field field = read_perfusion_folder(path);
-    const auto& kl = field.value[static_cast<std::size_t>(perfusion_quantity::kl)];
-    for (std::uint64_t v = 0; v < kl.size(); ++v)
-      if (kl[v] > 0) field.voxels.push_back(v);
+    const std::vector<float>& rate = rate_map(field);
+    for (std::uint64_t v = 0; v < rate.size(); ++v)
+      if (rate[v] > 0) field.voxels.push_back(v);
     return field;
   }
   const result_reader result(path);
@@ -291,10 +320,10 @@ perfusion_field read_perfusion_estimate(const std::string& path) {
   result.check_batches();
   perfusion_field field;
   field.grid = result.grid();
-  for (std::size_t q = 0; q < perfusion_quantity_count; ++q) {
-    if (result.has(name_at(q)) || q < fitted_quantity_count) field.value[q] = result.read_map(name_at(q), 1);
-    if (q < fitted_quantity_count && result.has("sd_" + name_at(q)))
-      field.deviation[q] = result.read_map("sd_" + name_at(q), 1);
+  for (std::size_t i = 0; i < field.value.size(); ++i) {
+    const scored_quantity& q = scored_quantities()[i];
+    if (q.is_parameter || result.has(q.name)) field.value[i] = result.read_map(q.name, 1);
+    if (q.is_parameter && result.has(deviation_name(q))) field.deviation[i] = result.read_map(deviation_name(q), 1);
   }
   if (result.has("at_bound")) field.at_bound = result.read_map("at_bound", 1);
   derive(field);

@@ -82,7 +82,10 @@ void check_request(const phantom_request& request, const given_options& given) {
 const option_table<phantom_request>& phantom_options() {
   using T = phantom_request;
   const std::string repetition_text = preset_values(&liver_phantom_settings::repetition_s, 1000),
-                    flip_text = preset_values(&liver_phantom_settings::flip_deg, 1);
+                    flip_text = preset_values(&liver_phantom_settings::flip_deg, 1),
+                    result_text = fmt::format(
+                        "a result file, a folder of maps (dyads1, f1, ...; {}, {}, ...), or a text file of a matrix",
+                        liver_model::parameters[0].name, liver_model::parameters[1].name);
   // clang-format off
   static const option_table<T> table = option_table<T>()
     .group("Phantom", {
@@ -161,8 +164,7 @@ const option_table<phantom_request>& phantom_options() {
        {"number type of the series"}}})
     .group("Score", {
       {"result", &T::result, text_kind::file,
-       {.text = "a result file, a folder of maps (dyads1, f1, ...; kl, ka, ...), or a text file of a matrix",
-        .value = "RESULT", .place = 2}},
+       {.text = result_text.c_str(), .value = "RESULT", .place = 2}},
       {"truth", &T::truth, text_kind::file, {.text = "folder that voxherd phantom wrote", .value = "FOLDER"}},
       {"max-angle", &T::max_angle_degrees, range{0.1, 90},
        {.text = "a fibre farther from the true one is not found", .unit = "degrees"}},

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -78,22 +77,26 @@ fibre_field read_estimate(const std::string& path);
 std::string format_table(const orientation_score& score);
 nlohmann::ordered_json score_json(const orientation_score& score);
 
-/// Quantities scored in a liver: first the parameters, which have standard deviations and bounds, then derived
-/// quantities. Flows in ml/100 g/min, times in s.
-enum class perfusion_quantity { ka, kp, kl, tau_a, tau_p, arterial_fraction, distribution_volume, mean_transit_time };
-inline constexpr std::size_t perfusion_quantity_count = 8, fitted_quantity_count = 5;
-const char* quantity_name(perfusion_quantity q);
-const char* quantity_unit(perfusion_quantity q);
+/// A map scored in a liver.
+struct scored_quantity {
+  const char *name, *unit;
+  bool is_parameter;  ///< of liver_model, with standard deviations and bounds; or derived from the parameters
+  std::size_t place;  ///< in the model's table of either
+};
+/// In the order in which results show them: the parameters of liver_model, then what is derived.
+const std::vector<scored_quantity>& scored_quantities();
 
 /// True or estimated maps of a liver, each over all voxels of the grid.
 struct perfusion_field {
+  using maps = std::vector<std::vector<float>>;  ///< of each of scored_quantities()
+
   image_grid grid;
-  std::array<std::vector<float>, perfusion_quantity_count> value;
-  std::array<std::vector<float>, fitted_quantity_count> deviation;  ///< empty if not estimated
-  std::vector<float> at_bound;           ///< bit set indexed by perfusion::dual_parameter; or empty
-  std::vector<std::uint64_t> voxels;     ///< voxels to be scored, increasing
-  std::vector<float> region;             ///< truth only: region from 1 on; or empty
-  std::vector<std::string> region_name;  ///< truth only: name of region i + 1
+  maps value = maps(scored_quantities().size());
+  maps deviation = maps(scored_quantities().size());  ///< empty if not estimated
+  std::vector<float> at_bound;                        ///< bit i: parameter i of the model; or empty
+  std::vector<std::uint64_t> voxels;                  ///< voxels to be scored, increasing
+  std::vector<float> region;                          ///< truth only: region from 1 on; or empty
+  std::vector<std::string> region_name;               ///< truth only: name of region i + 1
 };
 
 /// Counts how often the true value is within two standard deviations of the estimate.
@@ -116,9 +119,9 @@ struct quantity_score {
 
 struct region_score {
   std::string name;
-  std::uint64_t voxels = 0;      ///< in the truth
-  std::uint64_t not_fitted = 0;  ///< number of those voxels that were not fitted
-  std::array<quantity_score, perfusion_quantity_count> quantity;
+  std::uint64_t voxels = 0;              ///< in the truth
+  std::uint64_t not_fitted = 0;          ///< number of those voxels that were not fitted
+  std::vector<quantity_score> quantity;  ///< of each of scored_quantities()
 };
 
 /// Delays are scored only where the true flow that they delay is at least this, ml/100 g/min; without flow they are
@@ -133,7 +136,7 @@ std::vector<region_score> score_perfusion(const perfusion_field& truth, const pe
 bool is_perfusion_truth(const std::string& folder);
 /// Throws failure.
 perfusion_field read_perfusion_truth(const std::string& folder);
-/// A result of perfusion, or a folder of NIfTI maps (kl, ka, kp, tau_a, tau_p). Throws failure.
+/// A result of perfusion, or a folder of NIfTI maps of all parameters. Throws failure.
 perfusion_field read_perfusion_estimate(const std::string& path);
 
 std::string format_table(const std::vector<region_score>& scores);

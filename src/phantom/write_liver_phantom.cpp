@@ -45,35 +45,39 @@ void write_images(const session& s, const liver_phantom_settings& p, const liver
 }
 
 struct liver_truth_map {
-  const char* name;
+  std::string name;
   float display_max;
   std::function<double(const liver_anatomy&, std::uint64_t voxel)> value;
 };
 
-/// Flows in ml/100 g/min, delays in s; zero outside the liver.
-auto make_parameter_map(perfusion::dual_parameter i) {
-  const double unit = i == perfusion::tau_a || i == perfusion::tau_p ? 1 : perfusion::per_second;
-  return [i, unit](const liver_anatomy& body, std::uint64_t voxel) {
-    return body.tissue_at(voxel) == abdomen_tissue::liver ? unit * body.at(voxel).parameters[i] : 0;
-  };
+/// The largest value that a display should distinguish.
+float max_shown(const perfusion::parameter& p) {
+  if (p.what == perfusion::quantity::exchange_rate) return 800;
+  return p.what == perfusion::quantity::flow ? 150 : 5;
+}
+
+/// A parameter of the model in the unit of its table; zero outside the liver.
+liver_truth_map make_parameter_map(std::size_t i) {
+  const perfusion::parameter& p = liver_model::parameters[i];
+  return {std::string("truth/") + p.name, max_shown(p),
+          [i, unit = p.unit().factor](const liver_anatomy& body, std::uint64_t voxel) {
+            return body.tissue_at(voxel) == abdomen_tissue::liver ? unit * body.at(voxel).parameters[i] : 0;
+          }};
 }
 
 std::vector<liver_truth_map> liver_truth_maps() {
-  return {
+  std::vector<liver_truth_map> maps{
       {"liver", 1, [](const liver_anatomy& b, std::uint64_t v) { return b.tissue_at(v) == abdomen_tissue::liver; }},
       {"aorta", 1, [](const liver_anatomy& b, std::uint64_t v) { return b.in_aorta_voi(v); }},
       {"portal", 1, [](const liver_anatomy& b, std::uint64_t v) { return b.in_portal_voi(v); }},
-      {"truth/kl", 800, make_parameter_map(perfusion::kl)},
-      {"truth/ka", 150, make_parameter_map(perfusion::ka)},
-      {"truth/kp", 150, make_parameter_map(perfusion::kp)},
-      {"truth/tau_a", 5, make_parameter_map(perfusion::tau_a)},
-      {"truth/tau_p", 5, make_parameter_map(perfusion::tau_p)},
       {"truth/T1", 2, [](const liver_anatomy& b, std::uint64_t v) { return b.at(v).t1_s; }},
       {"truth/regions", liver_region_count - 1,
        [](const liver_anatomy& b, std::uint64_t v) {
          return b.tissue_at(v) == abdomen_tissue::liver ? static_cast<double>(b.at(v).region) : 0;
        }},
   };
+  for (std::size_t i = 0; i < std::size(liver_model::parameters); ++i) maps.push_back(make_parameter_map(i));
+  return maps;
 }
 
 const char* signal_name(perfusion::signal_kind kind) {

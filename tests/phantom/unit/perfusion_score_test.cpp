@@ -1,15 +1,32 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "src/phantom/score.hpp"
 
 namespace {
 
 using namespace voxherd;
 
-constexpr auto ka = static_cast<std::size_t>(perfusion_quantity::ka),
-               kp = static_cast<std::size_t>(perfusion_quantity::kp),
-               tau_a = static_cast<std::size_t>(perfusion_quantity::tau_a),
-               tau_p = static_cast<std::size_t>(perfusion_quantity::tau_p);
+std::size_t place_of(std::string_view name) {
+  const auto& all = scored_quantities();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const scored_quantity& q) { return q.name == name; });
+  return static_cast<std::size_t>(found - all.begin());
+}
+
+const std::size_t ka = place_of("ka"), kp = place_of("kp"), kl = place_of("kl"), tau_a = place_of("tau_a"),
+                  tau_p = place_of("tau_p");
+
+TEST(PerfusionScore, IsOfParametersAndDerivedMapsInTheOrderOfResults) {
+  std::vector<std::string> names;
+  for (const scored_quantity& q : scored_quantities())
+    names.push_back(std::string(q.name) + (q.is_parameter ? " fitted, " : " derived, ") + q.unit);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"ka fitted, ml/100g/min", "kp fitted, ml/100g/min", "kl fitted, ml/100g/min",
+                                      "tau_a fitted, s", "tau_p fitted, s", "arterial_fraction derived, 1",
+                                      "distribution_volume derived, 1", "mean_transit_time derived, s"}));
+}
 
 /// `count` voxels in two regions, the first half in the first one.
 perfusion_field liver_with_voxels(std::size_t count) {
@@ -71,7 +88,7 @@ TEST(PerfusionScore, CountsDeviationsAndBoundsIfThereAreAny) {
   EXPECT_NEAR(s.at_bound, 0.25, 1e-12);
   EXPECT_FALSE(scores[0].quantity[kp].has_deviation);
   EXPECT_NEAR(scores[0].quantity[kp].at_bound, 0.25, 1e-12);
-  EXPECT_NEAR(scores[2].quantity[static_cast<std::size_t>(perfusion_quantity::kl)].at_bound, 0.125, 1e-12);
+  EXPECT_NEAR(scores[2].quantity[kl].at_bound, 0.125, 1e-12);
 }
 
 TEST(PerfusionScore, ExcludesDelaysOfZeroFlows) {
