@@ -51,17 +51,18 @@ item_regions read_item_regions(const item_region_request& request, const image_g
   return found;
 }
 
-constant region_label_constant(const std::vector<double>& labels) {
-  return {"label", {labels.size()}, labels, "1", "label of each item, 0 for none", "regions"};
+std::vector<constant> add_item_regions(const item_regions& regions, run_settings& how) {
+  const std::vector<double>& labels = regions.labels;
+  if (labels.empty()) return {};
+  if (!regions.names.empty()) how.configuration["region-names"] = regions.names;
+  how.provenance["inputs"].update(regions.files);
+  return {{"label", {labels.size()}, labels, "1", "label of each item, 0 for none", "regions"}};
 }
 
 std::vector<constant> share_item_regions(const session& s, const item_region_request& request, const image_grid& grid,
                                          const std::vector<std::uint64_t>& item_voxels, run_settings& how) {
   if (request.labels.empty()) return {};
-  const item_regions found = s.from_root([&] { return read_item_regions(request, grid, item_voxels); });
-  if (!found.names.empty()) how.configuration["region-names"] = found.names;
-  how.provenance["inputs"].update(found.files);
-  return {region_label_constant(found.labels)};
+  return add_item_regions(s.from_root([&] { return read_item_regions(request, grid, item_voxels); }), how);
 }
 
 }  // namespace voxherd

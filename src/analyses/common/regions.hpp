@@ -31,11 +31,10 @@ struct item_regions {
 item_regions read_item_regions(const item_region_request& request, const image_grid& grid,
                                const std::vector<std::uint64_t>& item_voxels);
 
-/// "label", the labels of a result.
-constant region_label_constant(const std::vector<double>& labels);
+/// The constant with the label of each item. Names become configuration, the files inputs. Empty without regions.
+std::vector<constant> add_item_regions(const item_regions& regions, run_settings& how);
 
-/// The constant with the label of each item. Names become configuration, the files inputs. Empty without
-/// --regions. Collective.
+/// The same of what rank 0 reads for all ranks; empty without --regions. Collective.
 std::vector<constant> share_item_regions(const session& s, const item_region_request& request, const image_grid& grid,
                                          const std::vector<std::uint64_t>& item_voxels, run_settings& how);
 

@@ -20,7 +20,7 @@ struct perfusion_findings {
   perfusion::time_course frames;  ///< inputs divided by 1 - haematocrit, interpolated at frames that are not fitted
   perfusion::conversion convert;
   std::vector<double> tissue;    ///< the mean curve of the mask, or of --delay-roi: concentration at each frame
-  nlohmann::json configuration;  ///< settings found from the data: baseline, skipped frames; names of regions
+  nlohmann::json configuration;  ///< settings found from the data: baseline, skipped frames
 
   static constexpr auto members() {
     using T = perfusion_findings;

@@ -84,6 +84,12 @@ void check_separate(const perfusion_settings& o, const looked_regions& regions) 
                   o.arterial.voi, o.portal.voi, both.size(), arterial.size()));
 }
 
+/// Multiplies the values of an image.
+void scale(nifti_header& image, double factor) {
+  image.slope *= factor;
+  image.intercept *= factor;
+}
+
 /// Largest number of samples of the mask's voxels used for their mean curve.
 std::vector<std::uint64_t> sample_of(const std::vector<std::uint64_t>& voxels, std::size_t row_floats) {
   constexpr std::size_t max_floats = std::size_t{1} << 22, run = 128;
@@ -101,16 +107,33 @@ std::vector<std::uint64_t> sample_of(const std::vector<std::uint64_t>& voxels, s
 
 }  // namespace
 
+/// What rank 0 has read in headers, tables and masks, for every rank.
+struct perfusion_contents {
+  std::vector<std::string> dynamic, extras;      ///< paths of the images
+  std::vector<std::uint64_t> voxels, looked_at;  ///< of the items; of those that rank 0 examines before the fit
+  item_regions regions;
+  nlohmann::json provenance;
+
+  static constexpr auto members() {
+    using T = perfusion_contents;
+    return std::tuple(&T::dynamic, &T::extras, &T::voxels, &T::looked_at, &T::regions, &T::provenance);
+  }
+};
+
 struct perfusion_inputs::state {
   state(const session& s, const perfusion_settings& o) : options(o) {
-    s.on_root([&] { check(); });
-    share(s);
+    contents = s.from_root([&] { return read(); });
+    looked.voxels = std::move(contents.looked_at);
+    check_same_images(s, contents.dynamic, dynamic);
+    check_same_images(s, contents.extras, extras);
+    if (!options.t1_map.empty()) scale(extras.files.front(), options.t1_map_unit_s);
     open(s);
-    look(s);
+    found = s.from_root([&] { return look(); });
   }
 
   /// Rank 0: everything that is known from headers, tables and masks.
-  void check() {
+  perfusion_contents read() {
+    perfusion_contents c;
     dynamic = read_image_list(options.dynamic, "dynamic");
     const std::uint64_t frames = dynamic.volumes();
     if (frames < min_frames)
@@ -121,17 +144,22 @@ struct perfusion_inputs::state {
     found.convert = options.convert;
     const nifti_header& image = dynamic.files.front();
     check_t1(image);
-    if (options.mask.empty()) {
-      voxels.resize(image.grid.voxel_count());
-      std::iota(voxels.begin(), voxels.end(), std::uint64_t{0});
-      spdlog::warn("no --mask: all {} voxels will be fitted, including air", voxels.size());
-    } else {
-      voxels = voxels_inside(options.mask, image);
-    }
-    if (!options.t1_map.empty()) check_t1_map(extras.files.front(), options.t1_map_unit_s, voxels);
-    choose_regions(image);
-    describe();
-    if (!options.regions.labels.empty()) add_item_regions(image.grid);
+    c.voxels = find_items(image);
+    if (!options.t1_map.empty()) check_t1_map(extras.files.front(), options.t1_map_unit_s, c.voxels);
+    c.looked_at = choose_regions(image, c.voxels);
+    c.dynamic = dynamic.paths();
+    c.extras = extras.paths();
+    c.provenance = describe(c);
+    if (!options.regions.labels.empty()) c.regions = read_item_regions(options.regions, image.grid, c.voxels);
+    return c;
+  }
+
+  std::vector<std::uint64_t> find_items(const nifti_header& image) const {
+    if (!options.mask.empty()) return voxels_inside(options.mask, image);
+    std::vector<std::uint64_t> all(image.grid.voxel_count());
+    std::iota(all.begin(), all.end(), std::uint64_t{0});
+    spdlog::warn("no --mask: all {} voxels will be fitted, including air", all.size());
+    return all;
   }
 
   void check_t1(const nifti_header& image) {
@@ -150,41 +178,32 @@ struct perfusion_inputs::state {
     for (nifti_header& file : extras.files) bring_to_grid(file, image);
   }
 
-  void choose_regions(const nifti_header& image) {
+  /// Returns the voxels of all regions.
+  std::vector<std::uint64_t> choose_regions(const nifti_header& image, const std::vector<std::uint64_t>& items) {
     const std::size_t row = dynamic.volumes() + static_cast<std::size_t>(options.convert.extras());
     if (!options.arterial.voi.empty()) regions.arterial = read_voi(options.arterial, "arterial", image);
     if (!options.portal.voi.empty()) regions.portal = read_voi(options.portal, "portal", image);
     check_separate(options, regions);
-    regions.tissue = sample_of(options.delay_roi.empty() ? voxels : voxels_inside(options.delay_roi, image), row);
+    regions.tissue = sample_of(options.delay_roi.empty() ? items : voxels_inside(options.delay_roi, image), row);
+    std::vector<std::uint64_t> all;
     for (const auto* region : {&regions.arterial, &regions.portal, &regions.tissue}) {
-      std::vector<std::uint64_t> all;
-      std::set_union(looked.voxels.begin(), looked.voxels.end(), region->begin(), region->end(),
-                     std::back_inserter(all));
-      looked.voxels = std::move(all);
+      std::vector<std::uint64_t> joined;
+      std::set_union(all.begin(), all.end(), region->begin(), region->end(), std::back_inserter(joined));
+      all = std::move(joined);
     }
+    return all;
   }
 
-  void add_item_regions(const image_grid& grid) {
-    item_regions read = read_item_regions(options.regions, grid, voxels);
-    region_labels = std::move(read.labels);
-    if (!read.names.empty()) found.configuration["region-names"] = std::move(read.names);
-    provenance.update(read.files);
-  }
-
-  void describe() {
+  nlohmann::json describe(const perfusion_contents& c) const {
+    nlohmann::json provenance;
     const auto add = [&](const char* name, const std::string& path) {
       if (!path.empty()) provenance[name] = fingerprint(path);
     };
-    const auto add_list = [&](const char* name, const image_list& images) {
-      std::vector<std::string> paths;
-      for (const nifti_header& h : images.files) paths.push_back(h.path);
-      provenance[name] = fingerprint(paths);
-    };
-    add_list("dynamic", dynamic);
-    if (!extras.files.empty()) add_list(options.vfa.empty() ? "t1_map" : "vfa", extras);
+    provenance["dynamic"] = fingerprint(c.dynamic);
+    if (!c.extras.empty()) provenance[options.vfa.empty() ? "t1_map" : "vfa"] = fingerprint(c.extras);
     add("times", options.times);
     add("mask", options.mask);
-    if (!options.mask.empty()) provenance["mask"]["voxels"] = voxels.size();
+    if (!options.mask.empty()) provenance["mask"]["voxels"] = c.voxels.size();
     add("arterial_voi", options.arterial.voi);
     add("portal_voi", options.portal.voi);
     add("arterial_curve", options.arterial.curve);
@@ -192,28 +211,17 @@ struct perfusion_inputs::state {
     add("curves", options.curves);
     add("delay_roi", options.delay_roi);
     provenance["image"] = dynamic.files[0].geometry;
-  }
-
-  void share(const session& s) {
-    share_image_list(s, dynamic);
-    share_image_list(s, extras);
-    for (nifti_header& h : extras.files) {
-      if (options.t1_map.empty()) continue;
-      h.slope *= options.t1_map_unit_s;
-      h.intercept *= options.t1_map_unit_s;
-    }
-    auto items = std::tie(voxels, looked.voxels, region_labels, provenance);
-    s.broadcast(items);
+    return provenance;
   }
 
   void open(const session& s) {
     // Nodes may have different limits, but all ranks read the same stages.
-    const std::uint64_t most = s.all_reduce(
-        reduction::min,
-        items_within(options.host_memory_bytes, {dynamic.files, extras.files}, voxels.size() + looked.voxels.size()));
+    const std::uint64_t most =
+        s.all_reduce(reduction::min, items_within(options.host_memory_bytes, {dynamic.files, extras.files},
+                                                  contents.voxels.size() + looked.voxels.size()));
     joined_input before;
     const auto begin = [&](const image_list& images) {
-      auto rows = std::make_unique<series_rows>(s, images, voxels, looked.voxels, most);
+      auto rows = std::make_unique<series_rows>(s, images, contents.voxels, looked.voxels, most);
       before.add(rows->looked_at());
       input.add(rows->items());
       return rows;
@@ -224,28 +232,24 @@ struct perfusion_inputs::state {
   }
 
   /// Rank 0: what is known only from the series itself.
-  void look(const session& s) {
-    s.on_root([&] {
-      looked.stride = floats_per_item();
-      looked.rows.resize(looked.voxels.size() * looked.stride);
-      signals->load_looked_at(looked.rows.data(), looked.stride);
-      if (more) more->load_looked_at(looked.rows.data() + signals->volumes(), looked.stride);
-      find_in_series(options, looked, regions, found);
-      looked.rows = {};
-    });
-    s.broadcast(found);
+  perfusion_findings look() {
+    looked.stride = floats_per_item();
+    looked.rows.resize(looked.voxels.size() * looked.stride);
+    signals->load_looked_at(looked.rows.data(), looked.stride);
+    if (more) more->load_looked_at(looked.rows.data() + signals->volumes(), looked.stride);
+    find_in_series(options, looked, regions, found);
+    looked.rows = {};
+    return found;
   }
 
   std::size_t floats_per_item() const { return signals->volumes() + (more ? more->volumes() : 0); }
 
   const perfusion_settings options;
+  perfusion_contents contents;
   image_list dynamic, extras;
-  std::vector<std::uint64_t> voxels;
   looked_rows looked;
   looked_regions regions;
   perfusion_findings found;
-  std::vector<double> region_labels;
-  nlohmann::json provenance;
   std::unique_ptr<series_rows> signals, more;
   joined_input input;  ///< items of both
 };
@@ -255,14 +259,14 @@ perfusion_inputs::perfusion_inputs(const session& s, const perfusion_settings& o
 perfusion_inputs::~perfusion_inputs() = default;
 
 const image_grid& perfusion_inputs::grid() const { return state_->dynamic.grid(); }
-const std::vector<std::uint64_t>& perfusion_inputs::item_voxels() const { return state_->voxels; }
+const std::vector<std::uint64_t>& perfusion_inputs::item_voxels() const { return state_->contents.voxels; }
 const perfusion_findings& perfusion_inputs::findings() const { return state_->found; }
 std::uint64_t perfusion_inputs::max_items() const { return state_->input.max_items(); }
 std::uint64_t perfusion_inputs::later_bytes() const { return state_->input.later_bytes(); }
 void perfusion_inputs::begin(std::uint64_t first, std::uint64_t last) { state_->input.begin(first, last); }
 bool perfusion_inputs::is_ready() { return state_->input.is_ready(); }
-const std::vector<double>& perfusion_inputs::region_labels() const { return state_->region_labels; }
-nlohmann::json perfusion_inputs::provenance() const { return state_->provenance; }
+const item_regions& perfusion_inputs::regions() const { return state_->contents.regions; }
+nlohmann::json perfusion_inputs::provenance() const { return state_->contents.provenance; }
 std::size_t perfusion_inputs::floats_per_item() const { return state_->floats_per_item(); }
 
 void perfusion_inputs::load(const batch& items, std::span<std::byte> rows) {

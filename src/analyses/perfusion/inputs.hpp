@@ -22,7 +22,7 @@ class perfusion_inputs final : public item_input {
   const image_grid& grid() const;
   const std::vector<std::uint64_t>& item_voxels() const;
   const perfusion_findings& findings() const;
-  const std::vector<double>& region_labels() const;  ///< of each item, 0 for none; empty without --regions
+  const item_regions& regions() const;  ///< without labels if there is no --regions
   nlohmann::json provenance() const;
 
   /// A row of frames and conversion::extras() for each item.

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "core/command.hpp"
 #include "mpi/result/output_place.hpp"
@@ -38,6 +40,16 @@ void warn_about_start(const perfusion::fit_settings& fit) {
     spdlog::warn(
         "--solver simplex --bounded yes: from a single start the simplex stops at a bound in many voxels, with "
         "costs far above the least; add --starts 3");
+}
+
+/// Rank 0: the fit of the mean curve, and the rules of the voxels' parameters, which may take delays from it.
+std::pair<tissue_fit, std::vector<perfusion::parameter_rule>> fit_mean(perfusion_settings o,
+                                                                       const perfusion_findings& found) {
+  check_settings(o, found);
+  warn_about_start(o.fit);
+  tissue_fit tissue = fit_tissue(o, found);
+  if (o.delays == delay_choice::two_stage) take_delays(tissue, o);
+  return {std::move(tissue), std::move(o.fit.rules)};
 }
 
 void add_tissue(const tissue_fit& fit, const perfusion::model_info& model, nlohmann::json& provenance) {
@@ -72,21 +84,15 @@ exit_status run_perfusion(session& s, const perfusion_request& request) {
   const perfusion_findings& found = inputs.findings();
   const device d = choose_device(s, request.run);  // CUDA has started meanwhile
   tissue_fit tissue;
-  s.on_root([&] {
-    check_settings(o, found);
-    warn_about_start(o.fit);
-    tissue = fit_tissue(o, found);
-    if (o.delays == delay_choice::two_stage) take_delays(tissue, o);
-  });
-  auto fitted = std::tie(tissue, o.fit.rules);
-  s.broadcast(fitted);
+  std::tie(tissue, o.fit.rules) = s.from_root([&] { return fit_mean(o, found); });
 
   how.configuration.update(found.configuration);
   add_configuration(request, o, how.configuration);
   how.provenance["inputs"] = inputs.provenance();
+  std::vector<constant> regions = add_item_regions(inputs.regions(), how);
   add_tissue(tissue, *o.fit.model, how.provenance["mean_curve"]);
 
-  perfusion_analysis voxels(inputs, o, tissue, d);
+  perfusion_analysis voxels(inputs, o, tissue, d, std::move(regions));
   if (is_already_complete(s, voxels.name(), how, hooks_for(d))) {
     log_nothing_to_do(how);
     if (!how.dry_run) s.on_root([&] { remove_leftovers(how.out); });

@@ -81,6 +81,12 @@ std::string image_list::name() const {
   return files.front().path + (files.size() > 1 ? fmt::format(" and {} more files", files.size() - 1) : std::string());
 }
 
+std::vector<std::string> image_list::paths() const {
+  std::vector<std::string> all;
+  for (const nifti_header& h : files) all.push_back(h.path);
+  return all;
+}
+
 image_list read_image_list(const std::vector<std::string>& names, const char* option) {
   const bool is_list = names.size() == 1 && names[0].size() > 4 && names[0].ends_with(".txt");
   if (!is_list) check_order(names, option);
@@ -97,12 +103,7 @@ image_list read_image_list(const std::vector<std::string>& names, const char* op
   return images;
 }
 
-void share_image_list(const session& s, image_list& images) {
-  const std::vector<std::string> paths = s.from_root([&] {
-    std::vector<std::string> all;
-    for (const nifti_header& h : images.files) all.push_back(h.path);
-    return all;
-  });
+void check_same_images(const session& s, const std::vector<std::string>& paths, image_list& images) {
   images.files.resize(paths.size());
   for (std::size_t i = 0; i < paths.size(); ++i) check_same_file(s, paths[i], images.files[i]);
 }

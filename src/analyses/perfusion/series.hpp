@@ -18,6 +18,7 @@ struct image_list {
   const image_grid& grid() const { return files.front().grid; }
   std::uint64_t volumes() const;
   std::string name() const;  ///< for messages
+  std::vector<std::string> paths() const;
 };
 
 /// Rank 0 reads the headers of an option's files, which are brought to the order of the first one. A single name that
@@ -25,8 +26,9 @@ struct image_list {
 /// that 10 is before 2, are rejected. Throws failure (usage, missing_input, bad_data).
 image_list read_image_list(const std::vector<std::string>& names, const char* option);
 
-/// The other ranks read the headers themselves. Collective; throws failure, the same on every rank.
-void share_image_list(const session& s, image_list& images);
+/// The ranks other than 0 read the headers of rank 0's images themselves; `paths` are known to all. Collective; throws
+/// failure, the same on every rank.
+void check_same_images(const session& s, const std::vector<std::string>& paths, image_list& images);
 
 /// A series' rows for the voxels that are fitted, batch by batch, and for those that rank 0 examines before (VOIs).
 /// A compressed file is decompressed once for both; if memory is sufficient only for a part of the items, once for

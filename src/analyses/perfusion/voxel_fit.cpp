@@ -46,8 +46,8 @@ class perfusion_runner final : public batch_runner {
 }  // namespace
 
 perfusion_analysis::perfusion_analysis(perfusion_inputs& inputs, const perfusion_settings& o, const tissue_fit& tissue,
-                                       const device& d)
-    : voxelwise_base("perfusion", inputs, d), options_(o), tissue_(tissue) {}
+                                       const device& d, std::vector<constant> regions)
+    : voxelwise_base("perfusion", inputs, d, std::move(regions)), options_(o), tissue_(tissue) {}
 
 std::vector<output_spec> perfusion_analysis::outputs() const {
   const conversion& c = input_.findings().convert;
@@ -76,8 +76,7 @@ std::vector<constant> perfusion_analysis::constants() const {
   add("counted", {found.frames.counts.begin(), found.frames.counts.end()}, "1", "1: the frame is fitted");
   add("tissue", found.tissue, unit, "mean curve of the mask, or of --delay-roi");
   if (tissue_.fitted) add("tissue_fit", tissue_.curve, unit, "the model fitted to it");
-  if (const std::vector<double>& labels = input_.region_labels(); !labels.empty())
-    list.push_back(region_label_constant(labels));
+  for (constant& region : voxelwise_base::constants()) list.push_back(std::move(region));
   return list;
 }
 

@@ -9,8 +9,9 @@ namespace voxherd {
 /// The fit of every voxel as a run: one item per voxel of the mask.
 class perfusion_analysis final : public voxelwise_base<perfusion_inputs> {
  public:
-  /// All arguments must outlive this.
-  perfusion_analysis(perfusion_inputs& inputs, const perfusion_settings& o, const tissue_fit& tissue, const device& d);
+  /// Inputs, settings and the mean curve's fit must outlive this. `regions`: constants of --regions.
+  perfusion_analysis(perfusion_inputs& inputs, const perfusion_settings& o, const tissue_fit& tissue, const device& d,
+                     std::vector<constant> regions);
 
   std::vector<output_spec> outputs() const override;
   std::vector<constant> constants() const override;
