@@ -39,7 +39,7 @@ std::string list_text(const json& list) {
   return text;
 }
 
-/// "2", "yes", "0, 1000" or, of named values, "ka 10, kp 80".
+/// "2", "yes", "0, 1000" or, of named values, "left 10, right 80".
 std::string value_text(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -43,29 +44,16 @@ void add_curves(result_draft& d, const std::string& title, const std::string& qu
       {title, draw_lines(chart, title + "."), note + skipped, {line_table(chart)}, false});
 }
 
-/// The names of the bits, from "bit 0 kl, 1 ka, 2 kp: ..." in the output's meaning.
-std::vector<std::string> bit_names(const std::string& meaning) {
-  std::vector<std::string> names;
-  std::size_t at = meaning.find("bit 0 ");
-  for (std::size_t bit = 0; at != std::string::npos && bit < 8; ++bit) {
-    const std::size_t begin = meaning.find(std::to_string(bit) + ' ', at);
-    if (begin == std::string::npos) break;
-    const std::size_t end = std::min(meaning.find_first_of(",:", begin), meaning.size());
-    names.push_back(meaning.substr(begin + 2, end - begin - 2));
-    at = end;
-  }
-  return names;
-}
+const perfusion::model_info& fitted_model(const result_reader& r) { return *stored_form(r.configuration()).model; }
 
 void add_bounds(result_draft& d) {
   if (!d.result.has("at_bound")) return;
   const output_spec& o = d.result.output("at_bound");
   if (o.type != element_type::uint8) return;
   const std::vector<float> codes = read_values(d, o);
-  const std::vector<std::string> names = bit_names(o.meaning);
   std::vector<bar> bars;
   std::uint64_t any = 0;
-  for (const std::string& name : names) bars.push_back({name, 0});
+  for (const perfusion::parameter& p : fitted_model(d.result).parameters) bars.push_back({p.name, 0});
   for (const float code : codes) {
     const auto bits = static_cast<unsigned>(code);
     any += bits != 0 ? 1 : 0;
@@ -160,9 +148,7 @@ void add_examples(result_draft& d) {
   d.out.sections.back().tables.push_back(t);
 }
 
-perfusion::shown_outputs shown_of(const result_reader& r) {
-  return perfusion::shown_outputs(*stored_form(r.configuration()).model);
-}
+perfusion::shown_outputs shown_of(const result_reader& r) { return perfusion::shown_outputs(fitted_model(r)); }
 
 /// "59.5 (40.1 to 83.2)" of the main maps in each of --regions; the numbers have all.
 void add_regions(result_draft& d) {
@@ -195,7 +181,17 @@ void add_regions(result_draft& d) {
   d.add_section("Regions").tables.push_back(t);
 }
 
-/// " Start values and bounds of the parameters: kl 200 (1 to 2000), tau_p 0 (fixed)."
+/// "ml/100 g/min, s": the units of a model's parameters, each once.
+std::string list_units(const perfusion::model_info& model) {
+  std::vector<std::string> units;
+  for (const perfusion::parameter& p : model.parameters) {
+    const std::string unit = p.unit().spelled;
+    if (unit != "1" && std::find(units.begin(), units.end(), unit) == units.end()) units.push_back(unit);
+  }
+  return fmt::format("{}", fmt::join(units, ", "));
+}
+
+/// " Start values and bounds of the parameters (ml/100 g/min, s): NAME 200 (1 to 2000), NAME 0 (fixed)."
 std::string describe_parameters(methods_text& m) {
   const nlohmann::json& c = m.result.configuration();
   const auto values = [&](const char* name) {
@@ -213,7 +209,8 @@ std::string describe_parameters(methods_text& m) {
       text += fmt::format(" ({} to {})", least.at(name).get<double>(), most.at(name).get<double>());
     }
   }
-  return text.empty() ? text : fmt::format(" Start values and bounds of the parameters (ml/100 g/min, s): {}.", text);
+  if (text.empty()) return text;
+  return fmt::format(" Start values and bounds of the parameters ({}): {}.", list_units(fitted_model(m.result)), text);
 }
 
 void add_frames(methods_text& m) {

@@ -155,6 +155,7 @@ option_table<perfusion_request> fit_options() {
       fmt::format("starting point: {}, e.g. {}", list_parameters(model), example_starts(model));
   static const std::string fix_text = "parameters that are not fitted, e.g. " + example_values(model);
   static const std::string bounds_text = "bounds of parameters, e.g. " + example_ranges(model);
+  static const std::string maps_text = "maps to write, e.g. " + example_maps(model);
   // clang-format off
   return option_table<T>()
     .group("Fit", {
@@ -203,7 +204,7 @@ option_table<perfusion_request> fit_options() {
         .stored = if_it_applies, .needs = "delays=two-stage", .paper = true}},
       {"delay-roi", &T::delay_roi, text_kind::file, {.text = "mask of the voxels whose mean curve is fitted first", .standard = "--mask", .needs = "delays=two-stage", .paper = true}},
       {"maps", &T::maps, text_kind::any,
-       {.text = "maps to write, e.g. ka,kp,mean_transit_time", .value = "LIST", .stored = always}}});
+       {.text = maps_text.c_str(), .value = "LIST", .stored = always}}});
   // clang-format on
 }
 

@@ -206,7 +206,7 @@ std::vector<parameter_rule*> delay_rules(perfusion_settings& o) {
   return rules;
 }
 
-/// "tau_a=...,tau_p=...".
+/// "NAME=...,NAME=..." of the delays.
 std::string delays_to_give(const model_info& model) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < model.parameters.size(); ++i)

@@ -109,6 +109,11 @@ std::string example_ranges(const model_info& model) {
   return fmt::format("{}={}:{},{}={}:{}", delay.name, delay.low, delay.high, shape.name, shape.low, shape.high);
 }
 
+std::string example_maps(const model_info& model) {
+  const shown_outputs shown(model);
+  return fmt::format("{},{},{}", shown.fitted.at(0), shown.fitted.at(1), shown.derived.back());
+}
+
 std::vector<frame_range> parse_frames(const std::string& list, const char* option) {
   const list_reader read{list, option, "frames counted from 0, e.g. 3,41-47"};
   std::vector<frame_range> ranges;

@@ -37,7 +37,7 @@ fit_settings settings_of_mean(const fit_settings& voxels) {
   return s;
 }
 
-/// "tau_p = 4 s, its upper bound": every parameter that ended at one.
+/// "NAME = 4 s, its upper bound": every parameter that ended at one.
 std::string bounds_text(const tissue_fit& fit, const perfusion_settings& o) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < fit.values.size(); ++i) {
@@ -52,7 +52,7 @@ std::string bounds_text(const tissue_fit& fit, const perfusion_settings& o) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// "ka 20.1, kp 99, kl 402 ml/100g/min, tau_a 1.2, tau_p 2.3 s".
+/// "NAME 20.1, NAME 99 ml/100g/min, NAME 1.2 s": a unit follows the last of the parameters that have it.
 std::string values_text(const tissue_fit& fit, const model_info& model) {
   std::string text;
   const std::vector<std::size_t> order = shown_order(model);

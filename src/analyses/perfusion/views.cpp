@@ -329,6 +329,17 @@ std::unique_ptr<view::voxel_panel> make_perfusion_panel(const result_reader& r, 
   return std::make_unique<perfusion_panel>(r);
 }
 
+/// The first of a table's outputs that is a flow.
+template <class Entry>
+const char* find_flow(std::span<const Entry> table) {
+  for (const Entry& entry : table)
+    if (entry.what == quantity::flow) return entry.name;
+  return nullptr;
+}
+
+/// What the viewer shows in colour: a derived flow, which is the total one, or that of a parameter.
+const model_info& coloured_model = *model_forms().front().model;
+
 }  // namespace
 
 extern const analysis_views perfusion_views{
@@ -337,7 +348,8 @@ extern const analysis_views perfusion_views{
     .bids = {.datatype = "perf",
              .plan = plan_bids_perfusion,
              .run = {.input = bids_input::dynamic, .dynamic_words = perfusion_words}},
-    .viewer = {
-        .voxel_kind = "curves", .make_voxel_panel = make_perfusion_panel, .overlays = {"total_perfusion", "ka"}}};
+    .viewer = {.voxel_kind = "curves",
+               .make_voxel_panel = make_perfusion_panel,
+               .overlays = {find_flow(coloured_model.derived), find_flow(coloured_model.parameters)}}};
 
 }  // namespace voxherd
