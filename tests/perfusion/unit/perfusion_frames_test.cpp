@@ -5,6 +5,7 @@
 
 #include "src/analyses/perfusion/frames.hpp"
 #include "src/analyses/perfusion/text_values.hpp"
+#include "tests/perfusion/support/other_models.hpp"
 
 using namespace voxherd;
 using perfusion::signal_kind;
@@ -105,4 +106,16 @@ TEST(perfusion_words, lists_of_frames_and_parameters_are_parsed) {
     EXPECT_THROW(perfusion::parse_frames(wrong, "x"), failure) << wrong;
   for (const char* wrong : {"", "kl", "kl=", "kl=1:2", "kl=nan", "kl=1,", "KL=1", "kl=1,kl=2"})
     EXPECT_THROW(perfusion::parse_values(wrong, "x", perfusion::info_of<perfusion::dual_model>), failure) << wrong;
+}
+
+TEST(perfusion_words, examples_are_of_the_models_own_parameters) {
+  using namespace perfusion;
+  const model_info &dual = info_of<dual_model>, &tofts = info_of<tofts_model>;
+  EXPECT_EQ(list_parameters(dual), "kl, ka, kp (ml/100 g/min), tau_a, tau_p (s)");
+  EXPECT_EQ(example_values(dual), "tau_p=0,kp=0");
+  EXPECT_EQ(example_maps(dual), "ka,kp,mean_transit_time");
+  EXPECT_EQ(list_parameters(tofts), "Ktrans (ml/100 g/min), ve (1), delay (s)");
+  EXPECT_EQ(example_values(tofts), "delay=0,Ktrans=0");
+  EXPECT_EQ(example_ranges(tofts), "delay=0:15,ve=0.01:1");
+  EXPECT_EQ(example_maps(tofts), "Ktrans,ve,kep");
 }
