@@ -1,9 +1,9 @@
 #include "src/analyses/track/inputs.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/step_outputs.hpp"
-#include "src/scan/grid_space.hpp"
 
 namespace voxherd {
 
@@ -18,6 +18,23 @@ const track_draw& find_draw(const std::vector<track_draw>& draws, std::uint64_t 
 }
 
 }  // namespace
+
+track_inputs::track_inputs(const track_request& request, posterior_samples samples_read, track_space space_read,
+                           track_contents contents)
+    : track_places(std::move(contents.places)),
+      track_masks(std::move(contents.masks)),
+      track_draws(std::move(contents.drawn)),
+      samples(std::move(samples_read)),
+      space(std::move(space_read)),
+      step_mm(static_cast<double>(request.step_mm)),
+      rules(request.masks),
+      tallies(request.tallies),
+      max_kept(request.paths.empty() ? 0 : request.max_paths),
+      provenance(samples.provenance),
+      configuration(std::move(contents.configuration)) {
+  provenance.update(space.provenance);
+  provenance.update(contents.provenance);
+}
 
 const track_draw& track_inputs::draw_with_seed(std::uint64_t seed) const {
   return find_draw(draws, seed, &track_draw::first_seed);
@@ -83,16 +100,6 @@ track::track_input draw_masks::view(const track_draw& draw) {
     view.voxels = voxels_;
   }
   return view;
-}
-
-label_image track_inputs::read_image(const std::string& path, label_kind kind) const {
-  return read_labels(path, space.grid, kind, reference, rules);
-}
-
-bool track_inputs::has_samples(std::uint64_t voxel) const {
-  if (!space.is_separate) return (voxels[voxel].marks & track::mark::inside) != 0;
-  const auto at = find_voxel(samples.grid, space.to_samples(voxel_position(space.grid, voxel)));
-  return at && (sample_voxels[*at].marks & track::mark::inside) != 0;
 }
 
 }  // namespace voxherd

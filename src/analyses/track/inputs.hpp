@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "core/device.hpp"
@@ -13,7 +12,7 @@
 #include "src/analyses/track/samples.hpp"
 #include "src/analyses/track/spaces.hpp"
 #include "src/analyses/track/surface_masks.hpp"
-#include "src/scan/label_image.hpp"
+#include "src/scan/mask_rules.hpp"
 
 namespace voxherd {
 
@@ -24,17 +23,25 @@ struct track_draw {
   // Voxels in masks of this draw only, and their bits beside the common ones.
   std::vector<std::uint32_t> marked, marks;
   std::vector<track::seed> seeds;          ///< by region, then by voxel; with surfaces in their order
-  std::vector<std::string> include_names;  ///< of the masks that streamlines must pass; on the root
+  std::vector<std::string> include_names;  ///< of the masks that streamlines must pass
   track::walk_settings how;
   track::group_plan plan;
   // Those of the draws before it.
   std::uint64_t first_seed = 0, first_group = 0, first_streamline = 0;
+
+  static constexpr auto members() {
+    using T = track_draw;
+    return std::tuple(&T::tract, &T::marked, &T::marks, &T::seeds, &T::include_names, &T::how, &T::plan, &T::first_seed,
+                      &T::first_group, &T::first_streamline);
+  }
 };
 
 /// Streamlines whose counts a result has under one name.
 struct track_tract {
   std::string name;  ///< "" in a plain run, which has one
   std::uint64_t started = 0;
+
+  static constexpr auto members() { return std::tuple(&track_tract::name, &track_tract::started); }
 };
 
 /// The regions of --connectome if the seeds are others: streamlines are counted between all regions that they pass, or
@@ -53,30 +60,68 @@ struct counted_regions {
   }
 };
 
+/// Where streamlines run and are counted.
+struct track_places {
+  std::vector<track::voxel_info> voxels;  ///< (nz, ny, nx) of the seeds' image: common masks and places of the counts
+  std::vector<track::voxel_info> sample_voxels;  ///< voxels of the samples' grid, if the seeds' space is separate
+  std::vector<std::uint64_t> place_voxels;       ///< linear index of each place's voxel in the seeds' image
+  std::uint64_t mask_voxels = 0;                 ///< in which streamlines run
+
+  static constexpr auto members() {
+    using T = track_places;
+    return std::tuple(&T::voxels, &T::sample_voxels, &T::place_voxels, &T::mask_voxels);
+  }
+};
+
+/// Masks of all draws, besides those in track_places::voxels.
+struct track_masks {
+  surface_masks surfaces;
+  std::vector<std::uint32_t> exits, target_begin, targets;  ///< tables of track::track_input
+  std::vector<std::string> target_names;
+  counted_regions regions;
+
+  static constexpr auto members() {
+    using T = track_masks;
+    return std::tuple(&T::surfaces, &T::exits, &T::target_begin, &T::targets, &T::target_names, &T::regions);
+  }
+};
+
+/// What is drawn.
+struct track_draws {
+  std::vector<track_draw> draws;
+  std::vector<track_tract> tracts;
+  std::vector<list_place> seed_places;  ///< of each seed, if there are surfaces among the seeds
+  std::vector<std::int64_t> labels;  ///< label of region number i + 1; empty unless the seeds are those of --connectome
+
+  static constexpr auto members() {
+    using T = track_draws;
+    return std::tuple(&T::draws, &T::tracts, &T::seed_places, &T::labels);
+  }
+};
+
+/// What one process reads of the files of a request, besides samples and space.
+struct track_contents {
+  track_places places;
+  track_masks masks;
+  track_draws drawn;
+  nlohmann::json provenance, configuration;
+
+  static constexpr auto members() {
+    using T = track_contents;
+    return std::tuple(&T::places, &T::masks, &T::drawn, &T::provenance, &T::configuration);
+  }
+};
+
 /// Inputs of `voxherd track`; the same on every rank. Seeds, groups and streamlines are numbered over all draws.
-struct track_inputs {
-  explicit track_inputs(posterior_samples read) : samples(std::move(read)) {}
+struct track_inputs : track_places, track_masks, track_draws {
+  track_inputs(const track_request& request, posterior_samples samples, track_space space, track_contents contents);
 
   posterior_samples samples;
   track_space space;
-  std::string reference;                         ///< seed_space_image(); on the root
-  std::vector<node_memory> warp_memory;          ///< displacements of `space`
-  std::vector<track::voxel_info> voxels;         ///< (nz, ny, nx) of space.grid: common masks and places of the counts
-  std::vector<track::voxel_info> sample_voxels;  ///< voxels of the samples' grid, if the space is separate
-  std::vector<std::uint64_t> place_voxels;       ///< linear index of each place's voxel in space.grid
-  std::vector<list_place> seed_places;           ///< of each seed, if there are surfaces among the seeds
-  surface_masks surfaces;
-  std::vector<std::int64_t> labels;  ///< label of region number i + 1; empty unless the seeds are those of --connectome
-  counted_regions regions;
-  std::vector<std::uint32_t> exits, target_begin, targets;  ///< tables of track::track_input
-  std::vector<std::string> target_names;
-  std::vector<track_draw> draws;
-  std::vector<track_tract> tracts;
-  double step_mm = 0;
-  mask_rules rules = mask_rules::own;
-  tally_choice tallies;           ///< that options ask for
-  std::uint64_t max_kept = 0;     ///< streamlines to keep
-  std::uint64_t mask_voxels = 0;  ///< in which streamlines run; on the root
+  double step_mm;
+  mask_rules rules;
+  tally_choice tallies;    ///< that options ask for
+  std::uint64_t max_kept;  ///< streamlines to keep
   nlohmann::json provenance, configuration;
 
   /// Labels of the rows and columns of the connectome's matrices.
@@ -95,16 +140,12 @@ struct track_inputs {
   /// Sizes of the arrays of one group, the same in all draws.
   track::count_extents extents() const;
 
-  /// The labels of an image in the space's grid. On the root. Throws failure.
-  label_image read_image(const std::string& path, label_kind kind) const;
   /// The voxel of a seed, as the result numbers it; no_voxel if it is a vertex.
   std::uint64_t seed_voxel(std::uint64_t seed) const;
   bool is_vertex(std::size_t seed) const { return !seed_places.empty() && seed_places[seed].is_vertex(); }
 
   /// What a tracker of the draw reads, without `marks` of its own.
   track::track_input view(const track_draw& draw) const;
-  /// Whether a streamline from this voxel's centre starts in the samples.
-  bool has_samples(std::uint64_t voxel) const;
 };
 
 /// The masks of one draw after another.

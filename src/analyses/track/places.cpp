@@ -7,14 +7,8 @@
 #include <cmath>
 
 #include "core/failure.hpp"
-#include "core/text.hpp"
-#include "core/utf8.hpp"
-#include "src/analyses/track/mask_files.hpp"
 #include "src/io/fingerprint.hpp"
-#include "src/io/input_file.hpp"
-#include "src/io/number_table.hpp"
 #include "src/scan/grid_space.hpp"
-#include "src/scan/image_checks.hpp"
 #include "src/scan/label_image.hpp"
 
 namespace voxherd {
@@ -22,6 +16,7 @@ namespace voxherd {
 namespace {
 
 namespace mark = track::mark;
+using track::voxel_info;
 
 /// Voxels that a step or a start can reach from a voxel with samples, along each axis of the samples' image.
 std::array<std::int64_t, 3> reach(const track_request& request, const image_grid& samples, const track_space& space) {
@@ -81,114 +76,99 @@ void mark_reached(const track_space& space, const vector3& voxel, double half, s
 
 /// The voxels in which a streamline may start. Where warps are not exactly inverse to each other, no point of the
 /// samples' image may lead back to them.
-void mark_starts(double radius_mm, const track_inputs& in, std::vector<std::uint8_t>& reached) {
-  const image_grid& grid = in.space.grid;
+void mark_starts(double radius_mm, const image_grid& samples, const std::vector<voxel_info>& sample_voxels,
+                 const track_space& space, std::vector<std::uint8_t>& reached) {
   vector3 half{};
-  for (std::size_t d = 0; d < 3; ++d) half[d] = 0.501 + radius_mm / grid.voxel_size_mm[d];
+  for (std::size_t d = 0; d < 3; ++d) half[d] = 0.501 + radius_mm / space.grid.voxel_size_mm[d];
   for (std::uint64_t v = 0; v < reached.size(); ++v)
-    if (find_in_box(in.samples.grid, in.space.to_samples.bounds(voxel_position(grid, v), half),
-                    [&](std::uint64_t at) { return (in.sample_voxels[at].marks & mark::inside) != 0; }))
+    if (find_in_box(samples, space.to_samples.bounds(voxel_position(space.grid, v), half),
+                    [&](std::uint64_t at) { return (sample_voxels[at].marks & mark::inside) != 0; }))
       reached[v] = 1;
 }
 
-}  // namespace
+/// Keeps streamlines out of the voxels outside a mask. Returns what is noted of it.
+nlohmann::json apply_mask(const std::string& path, const sample_contents& samples, track_places& places) {
+  nlohmann::json input = fingerprint(path);
+  const label_image mask = read_labels(path, samples.grid, label_kind::mask);
+  (void)counted_voxels(mask, input);
+  for (const std::uint64_t v : samples.voxels)
+    if (mask.label[v] == 0) places.voxels[v].marks &= ~mark::inside;
+  return input;
+}
 
-void number_places(const track_request& request, track_inputs& in) {
-  const image_grid& grid = in.samples.grid;
-  const std::array<std::int64_t, 3> far = reach(request, grid, in.space);
-  in.voxels.assign(grid.voxel_count(), {-1, 0});
-  in.place_voxels = in.samples.voxels;
-  std::vector<std::uint8_t> reached(in.voxels.size());
-  for (std::size_t i = 0; i < in.place_voxels.size(); ++i) {
-    in.voxels[in.place_voxels[i]] = {static_cast<std::int32_t>(i), mark::inside};
-    reached[in.place_voxels[i]] = 1;
+/// 1 in the samples' voxels with samples.
+std::vector<std::uint8_t> voxels_inside(const track_places& places) {
+  std::vector<std::uint8_t> inside(places.voxels.size());
+  std::transform(places.voxels.begin(), places.voxels.end(), inside.begin(),
+                 [](const voxel_info& v) { return static_cast<std::uint8_t>(v.marks & mark::inside); });
+  return inside;
+}
+
+/// Numbers the voxels with samples, then those within reach of them, where a streamline that leaves may end.
+track_places number_places(const track_request& request, const sample_contents& samples, const track_space& space) {
+  const image_grid& grid = samples.grid;
+  const std::array<std::int64_t, 3> far = reach(request, grid, space);
+  track_places places;
+  places.voxels.assign(grid.voxel_count(), {-1, 0});
+  places.place_voxels = samples.voxels;
+  std::vector<std::uint8_t> reached(places.voxels.size());
+  for (std::size_t i = 0; i < places.place_voxels.size(); ++i) {
+    places.voxels[places.place_voxels[i]] = {static_cast<std::int32_t>(i), mark::inside};
+    reached[places.place_voxels[i]] = 1;
   }
   std::size_t stride = 1;
   for (std::size_t d = 0; d < 3; stride *= grid.size[d++]) widen(reached, grid.size[d], stride, far[d]);
   for (std::size_t v = 0; v < reached.size(); ++v) {
-    if (reached[v] == 0 || in.voxels[v].place >= 0) continue;
-    in.voxels[v].place = static_cast<std::int32_t>(in.place_voxels.size());
-    in.place_voxels.push_back(v);
+    if (reached[v] == 0 || places.voxels[v].place >= 0) continue;
+    places.voxels[v].place = static_cast<std::int32_t>(places.place_voxels.size());
+    places.place_voxels.push_back(v);
   }
+  return places;
 }
 
-void move_places(const track_request& request, track_inputs& in) {
-  const double half = in.space.to_seeds.is_identity() ? 0.499 : 0.501;
-  std::vector<std::uint8_t> reached(in.space.grid.voxel_count());
-  for (const std::uint64_t v : in.place_voxels)
-    mark_reached(in.space, voxel_position(in.samples.grid, v), half, reached);
-  in.sample_voxels = std::move(in.voxels);
-  if (in.space.is_warp()) mark_starts(request.radius_mm, in, reached);
-  in.voxels.assign(reached.size(), {-1, 0});
-  in.place_voxels.clear();
+/// The places of a separate space: the voxels of its image that a streamline can reach.
+void move_places(const track_request& request, const image_grid& samples, const track_space& space,
+                 track_places& places) {
+  const double half = space.to_seeds.is_identity() ? 0.499 : 0.501;
+  std::vector<std::uint8_t> reached(space.grid.voxel_count());
+  for (const std::uint64_t v : places.place_voxels) mark_reached(space, voxel_position(samples, v), half, reached);
+  places.sample_voxels = std::move(places.voxels);
+  if (space.is_warp()) mark_starts(request.radius_mm, samples, places.sample_voxels, space, reached);
+  places.voxels.assign(reached.size(), {-1, 0});
+  places.place_voxels.clear();
   for (std::size_t v = 0; v < reached.size(); ++v) {
     if (reached[v] == 0) continue;
-    in.voxels[v].place = static_cast<std::int32_t>(in.place_voxels.size());
-    in.place_voxels.push_back(v);
+    places.voxels[v].place = static_cast<std::int32_t>(places.place_voxels.size());
+    places.place_voxels.push_back(v);
   }
-  if (in.place_voxels.empty())
+  if (places.place_voxels.empty())
     throw failure(
         exit_status::bad_data,
         "--seedref, --transform: no voxel of the reference image is in the samples; does the transform lead from "
         "the seeds' space to that of the samples?");
 }
 
-namespace {
-
-/// Calls use(mask number, place) for the voxels of each mask that a streamline can reach, and of_surface(mask number,
-/// surface) for each surface.
-template <class Use, class OfSurface>
-void for_each_place(const std::vector<std::string>& paths, const char* option, mesh_space meshes, track_inputs& in,
-                    const Use& use, const OfSurface& of_surface) {
-  const fsl_grid& grid = in.space.grid;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    const auto number = static_cast<std::uint32_t>(i);
-    nlohmann::json& input = in.provenance[fmt::format("{} {}", option, i + 1)] = fingerprint(paths[i]);
-    if (is_surface_mask(paths[i])) {
-      of_surface(number, in.surfaces.add(paths[i], meshes, grid));
-      continue;
-    }
-    for (const std::uint64_t v : counted_voxels(in.read_image(paths[i], label_kind::mask), input))
-      if (in.voxels[v].place >= 0) use(number, static_cast<std::size_t>(in.voxels[v].place));
-  }
-}
-
-bool has_images(const std::vector<std::string>& paths) {
-  return !std::all_of(paths.begin(), paths.end(), is_surface_mask);
-}
-
 }  // namespace
 
-void read_exit_masks(const track_request& request, track_inputs& in) {
-  const std::vector<std::string>& paths = request.walk_through_stop;
-  if (has_images(paths)) in.exits.assign(in.place_voxels.size(), 0);
-  for_each_place(
-      paths, "walk-through-stop", request.meshes, in,
-      [&](std::uint32_t mask, std::size_t place) { in.exits[place] |= 1u << mask; },
-      [&](std::uint32_t mask, std::size_t surface) { in.surfaces.use(surface).exits |= 1u << mask; });
+found_places find_places(const track_request& request, const sample_contents& samples, const track_space& space) {
+  found_places found;
+  track_places& places = found.places;
+  places = number_places(request, samples, space);
+  if (!request.mask.empty() && samples.mask.empty())
+    found.provenance["mask"] = apply_mask(request.mask, samples, places);
+  places.mask_voxels = static_cast<std::uint64_t>(std::count_if(
+      places.voxels.begin(), places.voxels.end(), [](const voxel_info& v) { return (v.marks & mark::inside) != 0; }));
+  if (!space.is_separate) return found;
+  found.warp_error = check_warps(request, samples.grid, voxels_inside(places), space);
+  move_places(request, samples.grid, space, places);
+  return found;
 }
 
-void read_targets(const track_request& request, track_inputs& in) {
-  const std::vector<std::string>& paths = request.targets;
-  if (paths.empty()) return;
-  std::vector<std::vector<std::uint32_t>> of_place(in.place_voxels.size());
-  const auto regions = static_cast<std::uint32_t>(in.labels.size());
-  for_each_place(
-      paths, "targets", request.meshes, in,
-      [&](std::uint32_t mask, std::size_t place) { of_place[place].push_back(regions + mask); },
-      [&](std::uint32_t mask, std::size_t surface) { in.surfaces.add_target(surface, regions + mask); });
-  in.target_begin.push_back(0);
-  for (const auto& list : of_place) {
-    in.targets.insert(in.targets.end(), list.begin(), list.end());
-    in.target_begin.push_back(static_cast<std::uint32_t>(in.targets.size()));
-  }
-  for (const std::string& path : paths) {
-    const std::string name = mask_name(path);
-    if (std::find(in.target_names.begin(), in.target_names.end(), name) != in.target_names.end())
-      throw failure(exit_status::usage,
-                    fmt::format("--targets: two files are called {}, by which their maps are named", name));
-    in.target_names.push_back(name);
-  }
+void refuse_large_image(const image_grid& grid) {
+  constexpr std::uint64_t max_voxels = 0x7fffffff;
+  if (grid.voxel_count() > max_voxels)
+    throw failure(exit_status::bad_data,
+                  fmt::format("the image has {} voxels, expected at most {}", grid.voxel_count(), max_voxels));
 }
 
 }  // namespace voxherd

@@ -1,22 +1,23 @@
 #pragma once
 
-#include <string>
+#include <nlohmann/json.hpp>
 
 #include "src/analyses/track/inputs.hpp"
-#include "src/scan/label_image.hpp"
+#include "src/analyses/track/options.hpp"
 
 namespace voxherd {
 
-/// Numbers the voxels with samples, then those within reach of them, where a streamline that leaves may end.
-void number_places(const track_request& request, track_inputs& in);
+struct found_places {
+  track_places places;
+  inverse_error warp_error;                              ///< of the space's warps, at voxels with samples
+  nlohmann::json provenance = nlohmann::json::object();  ///< the mask, if it is not among the samples
+};
 
-/// The places of a separate space: the voxels of its image that a streamline can reach. After number_places(). Throws
-/// failure.
-void move_places(const track_request& request, track_inputs& in);
+/// Where streamlines of a request can be: the voxels with samples inside --mask, and those within reach of them, where
+/// a streamline that leaves may end; in a separate space the voxels of its image. In one process. Throws failure.
+found_places find_places(const track_request& request, const sample_contents& samples, const track_space& space);
 
-/// Masks that are looked up by place, in the files of --walk-through-stop and --targets. On one process. Throws
-/// failure.
-void read_exit_masks(const track_request& request, track_inputs& in);
-void read_targets(const track_request& request, track_inputs& in);
+/// Throws failure (bad_data) if an image has more voxels than the tracker can number.
+void refuse_large_image(const image_grid& grid);
 
 }  // namespace voxherd

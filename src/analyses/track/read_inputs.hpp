@@ -1,10 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "mpi/comm/session.hpp"
 #include "src/analyses/track/inputs.hpp"
+#include "src/analyses/track/mask_reader.hpp"
 #include "src/analyses/track/options.hpp"
+#include "src/analyses/track/surface_seeds.hpp"
 #include "src/scan/label_image.hpp"
 
 namespace voxherd {
@@ -12,24 +15,30 @@ namespace voxherd {
 /// A file of another kind whose voxels are the seeds, instead of --seed-image.
 struct seed_list {
   std::string path;  ///< "" for none
-  /// On one process. Throws failure.
+  /// In one process. Throws failure.
   label_image (*read)(const std::string& path, const fsl_grid& grid) = nullptr;
 };
 
 /// Collective. Throws failure, the same on every rank.
 track_inputs read_track_inputs(const session& s, const track_request& request, const seed_list& seeds);
 
-/// The space and the places, without masks and seeds; the root also has `voxels`. Collective. Throws failure.
-track_inputs read_track_field(const session& s, const track_request& request, posterior_samples samples);
-/// Adds the masks, and returns the seeds and how streamlines are drawn. By one process, with the files of
-/// with_mask_files(). Throws failure.
-track_draw read_draw(const track_request& request, const seed_list& seeds, track_inputs& in);
-/// Adds what all draws share: masks that must not be left, targets, and surfaces whose vertices are columns of a
-/// matrix. By one process, with the files of with_mask_files(). Throws failure.
-void read_counted_masks(const track_request& request, track_inputs& in);
-/// From the root, but for the surfaces. Collective.
-void share_counted_masks(const session& s, track_inputs& in);
-/// On every rank.
-void set_closest_vertex(const track_request& request, track_inputs& in);
+/// What a plain run reads of its masks and seeds. `request`: with the files of with_mask_files(). In one process.
+/// Throws failure.
+track_contents read_track_contents(const track_request& request, const seed_list& seeds, const sample_contents& samples,
+                                   const track_space& space);
+
+using contents_reader = std::function<track_contents(const sample_contents& samples, const track_space& space)>;
+/// Reads the samples and the space of a request, and shares what `read_contents` returns on rank 0. Only rank 0 needs
+/// the request with the files of with_mask_files(). Collective. Throws failure.
+track_inputs read_inputs_with(const session& s, const track_request& request, const contents_reader& read_contents);
+
+// Parts of the contents, for one draw of several.
+
+/// Reads the masks of a draw and its seeds. In one process, with the files of with_mask_files(). Throws failure.
+found_seeds read_masked_seeds(const track_request& request, const seed_list& seeds, mask_reader& masks);
+track_draw make_draw(const track_request& request, std::vector<track::seed> seeds, const mask_reader& masks);
+/// The options that a result stores, and what was found for some of them.
+nlohmann::json make_track_configuration(const track_request& request, const surface_masks& surfaces,
+                                        const mask_reader& masks);
 
 }  // namespace voxherd

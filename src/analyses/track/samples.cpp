@@ -10,7 +10,7 @@
 #include <future>
 #include <memory>
 #include <optional>
-#include <tuple>
+#include <utility>
 
 #include "core/failure.hpp"
 #include "core/threads.hpp"
@@ -257,40 +257,30 @@ std::unique_ptr<sample_source> open_source(const std::string& path, const std::s
   return std::make_unique<result_source>(path);
 }
 
+sample_contents describe(const sample_source& source, const std::string& mask) {
+  const fsl_grid grid(source.grid, source.image);
+  return {grid, grid.turned(source.voxels), source.fibres, source.samples, mask};
+}
+
 }  // namespace
 
 posterior_samples read_posterior_samples(const session& s, const std::string& path, const std::string& mask,
                                          mask_rules rules, int threads) {
-  std::unique_ptr<sample_source> source;
-  fsl_grid grid;
-  std::vector<std::uint64_t> voxels;
-  std::int32_t counts[2] = {};
-  bool is_masked = false;
-  s.on_root([&] {
+  std::unique_ptr<sample_source> source;  // on rank 0 of each node
+  sample_contents contents = s.from_root([&] {
     source = open_source(path, mask, rules);
-    is_masked = !mask.empty() && is_folder(path);
-    grid = fsl_grid(source->grid, source->image);
-    voxels = grid.turned(source->voxels);
-    counts[0] = source->fibres, counts[1] = source->samples;
+    return describe(*source, is_folder(path) ? mask : "");
   });
   s.note_stage("samples opened");
-  auto opened = std::tie(grid, voxels, counts[0], counts[1], is_masked);
-  s.broadcast(opened);
   // For a question the files' fingerprints are enough.
-  const std::size_t voxels_read = is_asked() ? 1 : voxels.size();
-  const std::size_t bytes =
-      voxels_read * static_cast<std::size_t>(counts[0]) * static_cast<std::size_t>(counts[1]) * sizeof(packed_fibre);
-  posterior_samples all{grid,
-                        std::move(voxels),
-                        counts[0],
-                        counts[1],
-                        nlohmann::json::object(),
-                        is_masked,
-                        node_memory(s, bytes, "the posterior samples")};
+  const std::size_t voxels_read = is_asked() ? 1 : contents.voxels.size();
+  const std::size_t bytes = voxels_read * static_cast<std::size_t>(contents.fibres) *
+                            static_cast<std::size_t>(contents.samples) * sizeof(packed_fibre);
+  posterior_samples all{std::move(contents), nlohmann::json::object(), node_memory(s, bytes, "the posterior samples")};
   const node_cores cores(s);
   s.agree([&] {
     if (s.node_rank() != 0 || is_asked()) return;
-    if (!source) source = open_source(path, mask, rules);
+    if (!source) source = open_source(path, all.mask, rules);
     // In a thread of its own, because this rank may be bound to a few cores while the others of its node wait.
     const auto read_on_all_cores = [&] {
       const openmp_team team;
@@ -300,12 +290,13 @@ posterior_samples read_posterior_samples(const session& s, const std::string& pa
     };
     start_task("reads samples", read_on_all_cores).get();
   });
-  s.on_root([&] {
-    all.provenance["samples"] = source->fingerprints.get();
-    all.provenance["samples"]["voxels"] = all.voxels.size();
-    if (!source->image.is_null()) all.provenance["image"] = source->image;
+  all.provenance = s.from_root([&] {
+    nlohmann::json files;
+    files["samples"] = source->fingerprints.get();
+    files["samples"]["voxels"] = all.voxels.size();
+    if (!source->image.is_null()) files["image"] = source->image;
+    return files;
   });
-  s.broadcast(all.provenance);
   return all;
 }
 

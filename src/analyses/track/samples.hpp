@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/analysis.hpp"
@@ -15,13 +16,22 @@
 
 namespace voxherd {
 
-/// Posterior samples of fibre directions, packed, in memory shared by the ranks of a node.
-struct posterior_samples {
+/// Where posterior samples of fibre directions are, and how many.
+struct sample_contents {
   fsl_grid grid;
   std::vector<std::uint64_t> voxels;  ///< linear indices in `grid` of the voxels with samples, increasing in the file
   std::int32_t fibres = 0, samples = 0;
+  std::string mask;  ///< the given file whose voxels they are; "" if they are all that the samples have
+
+  static constexpr auto members() {
+    using T = sample_contents;
+    return std::tuple(&T::grid, &T::voxels, &T::fibres, &T::samples, &T::mask);
+  }
+};
+
+/// The same with the samples, packed, in memory shared by the ranks of a node.
+struct posterior_samples : sample_contents {
   nlohmann::json provenance;  ///< fingerprints of the input files
-  bool is_masked;             ///< `voxels` are those of the mask that was given
   node_memory memory;
 
   std::span<const track::packed_fibre> packed() const {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <tuple>
 #include <utility>
 
 #include "core/failure.hpp"
@@ -18,11 +17,6 @@
 namespace voxherd {
 
 namespace {
-
-/// Both maps; a map without a warp is inverted.
-struct warp_pair {
-  new_warp to_samples, to_seeds;
-};
 
 warp_pair make_warps(const track_request& request, const fsl_grid& seeds, const fsl_grid& samples) {
   warp_pair made;
@@ -83,38 +77,44 @@ std::string seed_space_image(const track_request& request) {
   return first_image(request.seeds());
 }
 
-track_space read_track_space(const session& s, const track_request& request, const fsl_grid& samples,
-                             std::vector<node_memory>& memory, nlohmann::json& provenance) {
-  track_space space;
-  warp_pair made;
-  s.on_root([&] {
-    space.grid = samples;
-    const std::string reference = seed_space_image(request);
-    if (reference.empty()) return;
-    const nifti_header image = read_nifti_header(reference);
-    space.grid = fsl_grid(image);
-    space.is_separate = true;
-    provenance["image"] = image.geometry;
-    if (!request.reference.empty()) provenance["seedref"] = fingerprint(request.reference);
-    if (!request.transform.empty()) provenance["transform"] = fingerprint_files(request.transform);
-    if (!request.inverse_transform.empty())
-      provenance["inverse-transform"] = fingerprint_files(request.inverse_transform);
-    made = make_warps(request, space.grid, samples);
-    space.to_samples = made.to_samples.map;
-    space.to_seeds = made.to_seeds.map;
-  });
-  // The displacements follow, once on each node.
-  auto found = std::tie(space.grid, space.is_separate, static_cast<warp_shape&>(space.to_samples),
-                        static_cast<warp_shape&>(space.to_seeds));
-  s.broadcast(found);
+space_contents read_space_contents(const track_request& request, const fsl_grid& samples, warp_pair& warps) {
+  space_contents space;
+  space.grid = samples;
+  const std::string reference = seed_space_image(request);
+  if (reference.empty()) return space;
+  const nifti_header image = read_nifti_header(reference);
+  space.grid = fsl_grid(image);
+  space.is_separate = true;
+  space.provenance["image"] = image.geometry;
+  if (!request.reference.empty()) space.provenance["seedref"] = fingerprint(request.reference);
+  if (!request.transform.empty()) space.provenance["transform"] = fingerprint_files(request.transform);
+  if (!request.inverse_transform.empty())
+    space.provenance["inverse-transform"] = fingerprint_files(request.inverse_transform);
+  warps = make_warps(request, space.grid, samples);
+  space.to_samples = warps.to_samples.map;
+  space.to_seeds = warps.to_seeds.map;
+  return space;
+}
+
+track_space::track_space(const space_contents& contents)
+    : grid(contents.grid),
+      is_separate(contents.is_separate),
+      to_samples{contents.to_samples, nullptr},
+      to_seeds{contents.to_seeds, nullptr},
+      provenance(contents.provenance) {}
+
+track_space read_track_space(const session& s, const track_request& request, const fsl_grid& samples) {
+  warp_pair warps;  // on rank 0 of each node
+  track_space space(s.from_root([&] { return read_space_contents(request, samples, warps); }));
   if (!space.is_warp()) return space;
   s.agree([&] {
-    if (s.node_rank() == 0 && !s.is_root()) made = make_warps(request, space.grid, samples);
+    if (s.node_rank() == 0 && !s.is_root()) warps = make_warps(request, space.grid, samples);
   });
   for (const auto& [map, source] :
-       {std::pair(&space.to_samples, &made.to_samples.values), std::pair(&space.to_seeds, &made.to_seeds.values)}) {
-    memory.emplace_back(s, map->points() * sizeof(track::displacement), "the warps");
-    auto* values = reinterpret_cast<track::displacement*>(memory.back().bytes().data());
+       {std::pair(&space.to_samples, &warps.to_samples.values), std::pair(&space.to_seeds, &warps.to_seeds.values)}) {
+    const node_memory& memory =
+        space.displacements.emplace_back(s, map->points() * sizeof(track::displacement), "the warps");
+    auto* values = reinterpret_cast<track::displacement*>(memory.bytes().data());
     s.agree([&, from = source] {
       if (s.node_rank() == 0) std::copy(from->begin(), from->end(), values);
     });
@@ -123,18 +123,18 @@ track_space read_track_space(const session& s, const track_request& request, con
   return space;
 }
 
-void check_warps(const track_request& request, const fsl_grid& samples, const std::vector<std::uint8_t>& used,
-                 track_space& space) {
-  if (!space.is_warp()) return;
+inverse_error check_warps(const track_request& request, const fsl_grid& samples, const std::vector<std::uint8_t>& used,
+                          const track_space& space) {
+  if (!space.is_warp()) return {};
   constexpr double largest_mm = 2;
   check_cover("transform", request.transform, space.to_seeds, samples, used, "the voxels with samples");
   check_cover("inverse-transform", request.inverse_transform, space.to_samples, space.grid, {},
               "the image of --seedref or the seeds");
-  space.error = find_inverse_error(space.grid, space.to_samples, space.to_seeds, samples, used);
-  if (space.error.points == 0) return;  // refused by move_places()
+  const inverse_error error = find_inverse_error(space.grid, space.to_samples, space.to_seeds, samples, used);
+  if (error.points == 0) return error;  // refused by move_places()
   const std::string found = fmt::format("there and back, points return within {:.2g} mm (median) and {:.2g} mm (95 %)",
-                                        space.error.median_mm, space.error.p95_mm);
-  if (space.error.p95_mm > largest_mm) {
+                                        error.median_mm, error.p95_mm);
+  if (error.p95_mm > largest_mm) {
     spdlog::warn(
         "--transform, --inverse-transform: {}, expected below {} mm; are both of this subject, and the one the "
         "inverse of the other?",
@@ -142,13 +142,14 @@ void check_warps(const track_request& request, const fsl_grid& samples, const st
   } else {
     spdlog::info("--transform, --inverse-transform: {}", found);
   }
+  return error;
 }
 
-void add_warp_error(const track_space& space, nlohmann::json& configuration) {
+void add_warp_error(const track_space& space, const inverse_error& error, nlohmann::json& configuration) {
   if (!space.is_warp()) return;
   const auto rounded = [](double mm) { return std::round(mm * 1e3) / 1e3; };
-  configuration["warp-error-median"] = rounded(space.error.median_mm);
-  configuration["warp-error-p95"] = rounded(space.error.p95_mm);
+  configuration["warp-error-median"] = rounded(error.median_mm);
+  configuration["warp-error-p95"] = rounded(error.p95_mm);
 }
 
 }  // namespace voxherd

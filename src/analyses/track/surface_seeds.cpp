@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "core/failure.hpp"
 #include "src/io/input_file.hpp"
@@ -20,20 +21,21 @@ namespace mark = track::mark;
 /// before it in the list, which key the random numbers beyond those of the voxels. Returns whether any is in the
 /// samples.
 bool add_vertex_seeds(std::size_t surface, std::uint32_t file, std::uint32_t region, std::uint64_t before,
-                      track_inputs& in, std::vector<track::seed>& seeds) {
-  const surface_masks::file& mesh = in.surfaces.files()[surface];
-  const fsl_grid& grid = in.space.grid;
+                      mask_reader& masks, found_seeds& found) {
+  const surface_masks& surfaces = masks.surfaces().masks();
+  const surface_masks::file& mesh = surfaces.files()[surface];
+  const fsl_grid& grid = masks.grid();
   const grid_space space(grid);
   bool any = false;
   for (std::uint32_t i = 0; i < mesh.vertices; ++i) {
     const std::size_t vertex = mesh.first_vertex + i;
-    if (!in.surfaces.is_active(vertex)) continue;
-    const vector3 position = in.surfaces.position(vertex);
+    if (!surfaces.is_active(vertex)) continue;
+    const vector3 position = surfaces.position(vertex);
     const std::array<float, 3> p = to_float(position);
-    seeds.push_back({{p[0], p[1], p[2]}, static_cast<std::uint32_t>(grid.voxel_count() + before + i), region});
-    in.seed_places.push_back({file, i, static_cast<std::uint32_t>(vertex), to_float(space.to_world(position))});
+    found.seeds.push_back({{p[0], p[1], p[2]}, static_cast<std::uint32_t>(grid.voxel_count() + before + i), region});
+    found.places.push_back({file, i, static_cast<std::uint32_t>(vertex), to_float(space.to_world(position))});
     const auto voxel = find_voxel(grid, position);
-    any = any || (voxel && in.has_samples(*voxel));
+    any = any || (voxel && masks.has_samples(*voxel));
   }
   return any;
 }
@@ -41,51 +43,47 @@ bool add_vertex_seeds(std::size_t surface, std::uint32_t file, std::uint32_t reg
 /// Seeds of a list with surfaces, in its order. `owner`: number of the image, from 1, that already has the voxel.
 class listed_seeds {
  public:
-  listed_seeds(const std::vector<std::string>& paths, const track_request& request, track_inputs& in,
-               std::vector<track::seed>& seeds)
-      : paths_(paths),
-        request_(request),
-        network_(request.has_seeds_in_regions()),
-        in_(in),
-        seeds_(seeds),
-        owner_(in.space.grid.voxel_count()),
-        world_(in.space.grid) {}
+  listed_seeds(const std::vector<std::string>& paths, bool network, mask_reader& masks)
+      : paths_(paths), network_(network), masks_(masks), owner_(masks.grid().voxel_count()), world_(masks.grid()) {}
 
   void add(std::size_t i) {
     const std::uint32_t region = network_ ? static_cast<std::uint32_t>(i) + 1 : 0;
     is_surface_mask(paths_[i]) ? add_surface(i, region) : add_image(i, region);
-    if (network_) in_.labels.push_back(static_cast<std::int64_t>(i) + 1);
+    if (network_) found_.labels.push_back(static_cast<std::int64_t>(i) + 1);
   }
 
-  void finish() const {
-    if (!any_samples_ && !seeds_.empty())
+  found_seeds finish() {
+    if (!any_samples_ && !found_.seeds.empty())
       throw failure(exit_status::bad_data,
                     fmt::format("{}, ...: none of the {} seeds has samples; do they belong to this subject?",
-                                paths_.front(), seeds_.size()));
-    in_.configuration["seed_surfaces"] = describe_list(paths_, sizes_, in_.surfaces);
+                                paths_.front(), found_.seeds.size()));
+    found_.files = describe_list(paths_, sizes_, masks_.surfaces().masks());
+    return std::move(found_);
   }
 
  private:
   void add_surface(std::size_t i, std::uint32_t region) {
     if (std::count(paths_.begin(), paths_.end(), paths_[i]) > 1)
       throw failure(exit_status::usage, fmt::format("the seeds have the surface {} twice", paths_[i]));
-    const std::size_t surface = in_.surfaces.add(paths_[i], request_.meshes, in_.space.grid);
-    in_.surfaces.use(surface).marks |= region << mark::region;
-    if (const std::string& labels = in_.surfaces.files()[surface].label_file; network_ && !labels.empty())
+    surface_reader& surfaces = masks_.surfaces();
+    const std::size_t surface = surfaces.add(paths_[i]);
+    surfaces.use(surface).marks |= region << mark::region;
+    const surface_masks::file& mesh = surfaces.masks().files()[surface];
+    if (const std::string& labels = mesh.label_file; network_ && !labels.empty())
       spdlog::warn(
           "--surface-values {}: its labels are one region; for a region each, write --matrix1 and export it with "
           "--parcels {}",
           labels, labels);
-    any_samples_ |= add_vertex_seeds(surface, static_cast<std::uint32_t>(i), region, vertices_, in_, seeds_);
-    sizes_.push_back(in_.surfaces.files()[surface].vertices);
+    any_samples_ |= add_vertex_seeds(surface, static_cast<std::uint32_t>(i), region, vertices_, masks_, found_);
+    sizes_.push_back(mesh.vertices);
     vertices_ += sizes_.back();
   }
 
   void add_image(std::size_t i, std::uint32_t region) {
     const auto number = static_cast<std::uint32_t>(i);
     std::uint32_t place = 0;
-    for (const std::uint64_t v : in_.read_image(paths_[i], label_kind::mask).voxels_with({})) {
-      const vector3 position_mm = world_.to_world(voxel_position(in_.space.grid, v));
+    for (const std::uint64_t v : masks_.read_image(paths_[i], label_kind::mask).voxels_with({})) {
+      const vector3 position_mm = world_.to_world(voxel_position(masks_.grid(), v));
       const list_place here = {number, place++, list_place::no_vertex, to_float(position_mm)};
       if (owner_[v] != 0 && network_)
         throw failure(exit_status::bad_data,
@@ -93,20 +91,19 @@ class listed_seeds {
                                   paths_[owner_[v] - 1], paths_[i]));
       if (owner_[v] != 0) continue;
       owner_[v] = number + 1;
-      in_.voxels[v].marks |= region << mark::region;
-      if (!in_.has_samples(v)) continue;
+      masks_.mark(v, region << mark::region);
+      if (!masks_.has_samples(v)) continue;
       any_samples_ = true;
-      seeds_.push_back(seed_at(in_.space.grid, v, region));
-      in_.seed_places.push_back(here);
+      found_.seeds.push_back(seed_at(masks_.grid(), v, region));
+      found_.places.push_back(here);
     }
     sizes_.push_back(place);
   }
 
   const std::vector<std::string>& paths_;
-  const track_request& request_;
   bool network_, any_samples_ = false;
-  track_inputs& in_;
-  std::vector<track::seed>& seeds_;
+  mask_reader& masks_;
+  found_seeds found_;
   std::vector<std::uint32_t> owner_;
   grid_space world_;
   std::vector<std::uint64_t> sizes_;  ///< vertices or voxels of each file
@@ -123,14 +120,14 @@ track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t r
           region};
 }
 
-void read_listed_seeds(const track_request& request, track_inputs& in, std::vector<track::seed>& seeds) {
+found_seeds read_listed_seeds(const track_request& request, mask_reader& masks) {
   const std::vector<std::string>& paths = request.seeds();
   if (request.has_seeds_in_regions() && paths.size() < 2)
     throw failure(exit_status::usage,
                   fmt::format("--connectome {}: is one surface, expected at least two masks", paths.front()));
-  listed_seeds list(paths, request, in, seeds);
+  listed_seeds list(paths, request.has_seeds_in_regions(), masks);
   for (std::size_t i = 0; i < paths.size(); ++i) list.add(i);
-  list.finish();
+  return list.finish();
 }
 
 void warn_of_separate_surfaces(const track_inputs& in, std::uint64_t joining) {
