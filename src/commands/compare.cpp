@@ -212,27 +212,27 @@ const option_table<compare_request>& compare_options() {
   return table;
 }
 
+/// Prints what differs. Throws failure (bad_data).
+bool are_same(const result_reader& a, const result_reader& b, const tolerance& t) {
+  if (const std::string why = unlike(a, b); !why.empty()) {
+    fmt::print("{}\n", why);
+    return false;
+  }
+  a.check_batches();
+  b.check_batches();
+  const bool outputs = compare_outputs(a, b, t), constants = compare_constants(a, b, t);
+  return outputs && constants;
+}
+
 exit_status run_compare(session& s, const compare_request& request) {
   const tolerance t{request.absolute, request.relative};
-  int same = 1;
-  s.on_root([&] {
+  const bool same = s.from_root([&] {
     const result_reader a(request.first), b(request.second);
-    const std::string why = unlike(a, b);
-    if (why.empty()) {
-      a.check_batches();
-      b.check_batches();
-    }
-    if (!why.empty()) fmt::print("{}\n", why);
-    if (why.empty()) {
-      const bool outputs = compare_outputs(a, b, t), constants = compare_constants(a, b, t);
-      same = outputs && constants ? 1 : 0;
-    } else {
-      same = 0;
-    }
-    fmt::print("{}\n", same == 0 ? "different" : t.bitwise() ? "the same bytes" : "the same within the tolerance");
+    const bool found = are_same(a, b, t);
+    fmt::print("{}\n", !found ? "different" : t.bitwise() ? "the same bytes" : "the same within the tolerance");
+    return found;
   });
-  s.broadcast(same);
-  return same == 1 ? exit_status::complete : exit_status::different;
+  return same ? exit_status::complete : exit_status::different;
 }
 
 }  // namespace

@@ -91,14 +91,13 @@ std::string describe_origin(const result_reader& result, const export_settings& 
 /// For each image 1 if it has to be written; the same on all ranks.
 std::vector<std::uint8_t> find_missing(const session& s, const export_plan& plan, const export_settings& settings,
                                        const std::string& made_from) {
-  std::vector<std::uint8_t> missing(plan.images.size(), 1);
-  if (settings.record == nullptr) return missing;
-  s.on_root([&] {
-    for (std::size_t i = 0; i < missing.size(); ++i)
-      if (settings.record->is_current(plan.images[i].name, made_from)) missing[i] = 0;
+  if (settings.record == nullptr) return std::vector<std::uint8_t>(plan.images.size(), 1);
+  return s.from_root([&] {
+    std::vector<std::uint8_t> missing;
+    for (const export_image& image : plan.images)
+      missing.push_back(settings.record->is_current(image.name, made_from) ? 0 : 1);
+    return missing;
   });
-  s.broadcast(missing);
-  return missing;
 }
 
 /// This rank's share of the images, largest first, so that the last ones to finish are short.

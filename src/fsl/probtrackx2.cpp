@@ -521,16 +521,15 @@ exit_status run_probtrackx2(session& s, const probtrackx2_request& request) {
   begin_fsl_command(request.no_difference);
   if (!request.inverse_transform.empty() && !is_warp(request.transform.front()))
     spdlog::info("--invxfm {}: not read; the matrix of --xfm is inverted", request.inverse_transform.front());
-  std::string folder;
   output_folder output;
-  s.on_root([&] {
-    folder = choose_folder(request);
-    (void)make_track_request(request, folder);
-    bool created = output.create(folder);
+  const std::string folder = s.from_root([&] {
+    std::string chosen = choose_folder(request);
+    (void)make_track_request(request, chosen);
+    bool created = output.create(chosen);
     // Another command may have taken it at this moment.
-    while (!created && must_be_new(request)) created = output.create(folder = choose_folder(request));
+    while (!created && must_be_new(request)) created = output.create(chosen = choose_folder(request));
+    return chosen;
   });
-  s.broadcast(folder);
   track_request track;
   s.agree([&] { track = make_track_request(request, folder); });
   s.on_root([&] {

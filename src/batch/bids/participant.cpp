@@ -65,13 +65,10 @@ bool has_failed_before(const bids_request& request, const bids_series& series) {
   });
 }
 
-/// Rank 0's order for all ranks.
-void move_failed_to_end(session& s, const bids_request& request, std::vector<bids_series>& all) {
-  s.on_root([&] {
-    std::stable_partition(all.begin(), all.end(),
-                          [&](const bids_series& series) { return !has_failed_before(request, series); });
-  });
-  s.broadcast(all);
+std::vector<bids_series> with_failed_last(const bids_request& request, std::vector<bids_series> all) {
+  std::stable_partition(all.begin(), all.end(),
+                        [&](const bids_series& series) { return !has_failed_before(request, series); });
+  return all;
 }
 
 /// Finds wrong options before anything is computed.
@@ -257,7 +254,7 @@ exit_status run_participants(session& s, const bids_request& request, std::vecto
     const pool_settings settings = find_places(s, request, all, more);
     if (settings.places.size() > 1) return run_children(request, all, settings);
   }
-  move_failed_to_end(s, request, all);
+  all = s.from_root([&] { return with_failed_last(request, all); });
   const subject_log log = all.size() > 1 ? subject_log::warnings : subject_log::everything;
   std::vector<failed_series> failed;
   exit_status status = exit_status::complete;

@@ -92,10 +92,13 @@ std::vector<subject_status> gather_statuses(const session& s, const std::vector<
   nlohmann::json own = nlohmann::json::array();
   for (std::size_t i = static_cast<std::size_t>(s.rank()); i < subjects.size(); i += static_cast<std::size_t>(s.size()))
     own.push_back(as_json(checked_status(subjects[i], more)));
-  nlohmann::json gathered = nlohmann::json::array();
-  for (const std::string& text : s.gather(dump_json(own)))
-    for (const auto& j : nlohmann::json::parse(text)) gathered.push_back(j);
-  s.broadcast(gathered);
+  const std::vector<std::string> of_ranks = s.gather(dump_json(own));
+  const nlohmann::json gathered = s.from_root([&] {
+    nlohmann::json joined = nlohmann::json::array();
+    for (const std::string& text : of_ranks)
+      for (const auto& j : nlohmann::json::parse(text)) joined.push_back(j);
+    return joined;
+  });
   std::vector<subject_status> all;
   for (const auto& j : gathered) all.push_back(status_from_json(j));
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.task < b.task; });

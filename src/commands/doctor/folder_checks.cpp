@@ -119,19 +119,18 @@ findings check_folder(const session& s, const std::string& folder) {
       fmt::format("{}/voxherd-doctor.{}.h5", folder,
                   s.all_reduce(reduction::max, s.is_root() ? static_cast<std::uint64_t>(getpid()) : 0));
   findings all;
-  int usable = 0;
-  s.on_root([&] {
+  const bool is_usable = s.from_root([&] {
     try {
       check_output_folder(trial, 0);
       all = {check_space(folder), check_locks(trial + ".lock")};
-      usable = 1;
+      return true;
     } catch (const failure& f) {
       const std::string why = f.what();
       all = {{verdict::problem, "folder", why.substr(why.find(": ") + 2) + "; name another: voxherd doctor FOLDER"}};
+      return false;
     }
   });
-  s.broadcast(usable);
-  if (usable == 1) all.push_back(check_parallel_file(s, trial));
+  if (is_usable) all.push_back(check_parallel_file(s, trial));
   return all;
 }
 

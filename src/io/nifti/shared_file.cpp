@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -78,12 +79,10 @@ using bytes_vector = std::vector<std::byte>;
 
 /// Offset of this rank's `bytes` when all ranks' parts follow one another from `end`; advances `end` past the last.
 std::uint64_t place_after_lower_ranks(const session& s, std::uint64_t bytes, std::uint64_t& end) {
-  const auto sizes = s.gather(std::to_string(bytes));
-  std::vector<std::uint64_t> ends;
-  for (std::uint64_t total = end; const std::string& size : sizes) ends.push_back(total += std::stoull(size));
-  s.broadcast(ends);
-  end = ends.back();
-  return ends[static_cast<std::size_t>(s.rank())] - bytes;
+  const std::vector<std::uint64_t> sizes = s.gather_counts(bytes);
+  const std::uint64_t own = std::accumulate(sizes.begin(), sizes.begin() + s.rank(), end);
+  end = std::accumulate(sizes.begin() + s.rank(), sizes.end(), own);
+  return own;
 }
 
 }  // namespace
