@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -165,9 +166,10 @@ TEST_F(TrackContents, AreRefusedWithTheReason) {
 }
 
 TEST_F(TrackContents, OfTractsAreTheMasksOfEachDraw) {
-  for (const auto& [name, voxels] : {std::pair("af/seed", std::set<std::size_t>{1}), std::pair("af/target", {4, 5}),
-                                     std::pair("af/exclude", {20}), std::pair("cst/seed", {2, 3})})
-    (void)mask(std::string("tracts/") + name, voxels);
+  (void)mask("tracts/af/seed", {1});
+  (void)mask("tracts/af/target", {4, 5});
+  (void)mask("tracts/af/exclude", {20});
+  (void)mask("tracts/cst/seed", {2, 3});
   std::ofstream(folder_ / "tracts/af/invert").close();
   request_.seed_image.clear();
   request_.tracts = folder_ / "tracts";
