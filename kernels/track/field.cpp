@@ -142,8 +142,10 @@ std::uint64_t count_overfull(const packed_fibre* packed, std::size_t count, std:
   return overfull;
 }
 
-void reduce_pairs(std::vector<pair_entry>& entries) {
-  std::sort(entries.begin(), entries.end(), [](const pair_entry& a, const pair_entry& b) { return a.key < b.key; });
+void reduce_pairs(std::vector<pair_entry>& entries, std::size_t reduced) {
+  const auto middle = entries.begin() + static_cast<std::ptrdiff_t>(reduced);
+  std::ranges::sort(middle, entries.end(), {}, &pair_entry::key);
+  std::ranges::inplace_merge(entries, middle, {}, &pair_entry::key);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (kept > 0 && entries[kept - 1].key == entries[i].key) {

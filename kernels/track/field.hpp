@@ -131,8 +131,8 @@ void for_each_pair(const crossing* all, std::uint32_t count, std::uint32_t rows,
       if (make_pair(all[i], all[k], rows, key, steps)) sink(key, steps);
 }
 
-/// Sorts entries and adds up those with the same key.
-void reduce_pairs(std::vector<pair_entry>& entries);
+/// Sorts entries and adds up those with the same key. `reduced`: so many at the beginning are that already.
+void reduce_pairs(std::vector<pair_entry>& entries, std::size_t reduced = 0);
 
 /// Rows of a sparse matrix (compressed sparse rows): row i has entries begin[i] to begin[i + 1] - 1, by column.
 struct sparse_rows {

@@ -55,6 +55,15 @@ class kept_lists {
     return found == lists_.end() ? nullptr : found->second;
   }
 
+  /// As find(), for the last time: the list is not kept any longer.
+  pointer take(std::uint64_t item) {
+    const std::lock_guard lock(mutex_);
+    const auto found = lists_.extract(item);
+    if (found.empty()) return nullptr;
+    bytes_ -= list_bytes(*found.mapped());
+    return std::move(found.mapped());
+  }
+
   /// Number of entries of a list that was drawn; none if that is not known.
   std::optional<std::uint64_t> size(std::uint64_t item) const {
     const std::lock_guard lock(mutex_);

@@ -38,6 +38,7 @@ class row_source {
     }
     return rows;
   }
+  void draw(const batch& seeds) { find(seeds); }
   const kept_rows& kept() const { return *matrix_.kept; }
   void release_memory() { tracker_.release_memory(); }
 
@@ -64,6 +65,8 @@ class row_source {
 /// Items are seeds, the rows of the matrix; all streamlines of a seed are drawn at once.
 class matrix_items : public analysis {
  public:
+  static constexpr const char* name_of_sizes = "track-matrix-sizes";
+
   matrix_items(const seed_matrix& matrix, const track_inputs& in, const device& d);
 
   const image_grid& grid() const override { return in_.space.grid.in_file(); }
@@ -73,7 +76,7 @@ class matrix_items : public analysis {
   std::uint64_t max_items_per_batch() const override;
 
  protected:
-  row_source make_rows() const;
+  row_source make_lists() const;
 
   const seed_matrix& matrix_;
   const track_inputs& in_;
@@ -81,15 +84,6 @@ class matrix_items : public analysis {
  private:
   device device_;
   std::vector<std::uint64_t> voxels_;
-};
-
-/// How many entries each row has.
-class matrix_sizes final : public matrix_items {
- public:
-  using matrix_items::matrix_items;
-  std::string name() const override { return "track-matrix-sizes"; }
-  std::vector<output_spec> outputs() const override { return output_specs<size_outputs>(); }
-  std::unique_ptr<batch_runner> make_runner() const override;
 };
 
 /// The entries.
@@ -106,19 +100,6 @@ class matrix_rows final : public matrix_items {
 
  private:
   std::vector<std::uint64_t> offsets_;
-};
-
-class row_size_runner final : public batch_runner {
- public:
-  explicit row_size_runner(row_source rows) : rows_(std::move(rows)) {}
-
-  void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
-    put_sizes(rows_.kept(), items, outputs, [&] { rows_.find(items); });
-  }
-  void release_memory() override { rows_.release_memory(); }
-
- private:
-  row_source rows_;
 };
 
 class row_runner final : public batch_runner {
@@ -170,7 +151,7 @@ std::uint64_t matrix_items::max_items_per_batch() const {
   return of_group < most ? most / of_group * of_group : most;
 }
 
-row_source matrix_items::make_rows() const { return {matrix_, in_, device_}; }
+row_source matrix_items::make_lists() const { return {matrix_, in_, device_}; }
 
 std::vector<constant> matrix_rows::constants() const {
   std::vector<constant> all = matrix_constants(matrix_, in_.seed_places);
@@ -183,12 +164,8 @@ std::vector<constant> matrix_rows::constants() const {
   return all;
 }
 
-std::unique_ptr<batch_runner> matrix_sizes::make_runner() const {
-  return std::make_unique<row_size_runner>(make_rows());
-}
-
 std::unique_ptr<batch_runner> matrix_rows::make_runner() const {
-  return std::make_unique<row_runner>(make_rows(), matrix_, in_);
+  return std::make_unique<row_runner>(make_lists(), matrix_, in_);
 }
 
 /// Collects the sizes of the items whose batches this rank receives, in any order.
@@ -311,7 +288,7 @@ void add_matrix_steps(const session& s, const seed_matrix& matrix, const track_i
       s, name + "-sizes", "row",
       [&, d] {
         matrix.kept->share(s);
-        return std::make_unique<matrix_sizes>(matrix, in, d);
+        return std::make_unique<list_sizes<matrix_items>>(matrix, in, d);
       },
       [offsets, name](std::vector<std::uint64_t> found, nlohmann::json& summary) {
         *offsets = std::move(found);

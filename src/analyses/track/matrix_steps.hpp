@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/analysis.hpp"
@@ -59,16 +61,36 @@ struct size_outputs {
       {"entries", element_type::uint64, 1, "1", "points of the item", output_layout::items}};
 };
 
-/// Writes the size_outputs of a batch. `draw`: draws its lists, if the size of one is not known.
-template <class List, class Draw>
-void put_sizes(const kept_lists<List>& kept, const batch& items, std::span<const std::span<std::byte>> outputs,
-               const Draw& draw) {
-  const auto out = arrays_in<size_outputs>(outputs);
-  for (std::uint64_t i = 0; i < items.item_count; ++i) {
-    if (!kept.size(items.first_item + i)) draw();
-    out.template put<"entries">(i, *kept.size(items.first_item + i));
+/// Writes the size_outputs. `Lists` draws the lists whose sizes are not known.
+template <class Lists>
+class size_runner final : public batch_runner {
+ public:
+  explicit size_runner(Lists lists) : lists_(std::move(lists)) {}
+
+  void run(const batch& items, std::span<const std::byte>, std::span<const std::span<std::byte>> outputs) override {
+    const auto out = arrays_in<size_outputs>(outputs);
+    for (std::uint64_t i = 0; i < items.item_count; ++i) {
+      if (!lists_.kept().size(items.first_item + i)) lists_.draw(items);
+      out.template put<"entries">(i, *lists_.kept().size(items.first_item + i));
+    }
   }
-}
+  void release_memory() override { lists_.release_memory(); }
+
+ private:
+  Lists lists_;
+};
+
+/// How many entries the list of each item has.
+template <class Items>
+class list_sizes final : public Items {
+ public:
+  using Items::Items;
+  std::string name() const override { return Items::name_of_sizes; }
+  std::vector<output_spec> outputs() const override { return output_specs<size_outputs>(); }
+  std::unique_ptr<batch_runner> make_runner() const override {
+    return std::make_unique<size_runner<decltype(Items::make_lists())>>(Items::make_lists());
+  }
+};
 
 /// Adds the step `name`, which computes size_outputs. `use` gets where the points of each item begin and, last, how
 /// many there are.

@@ -40,8 +40,7 @@ pair_matrix make_region_pairs(const session& s, const track_inputs& in);
 /// Changes what a tracker reads: it counts the pairs, and no targets.
 void adapt_to_pairs(const pair_matrix& matrix, const track_inputs& in, track::track_input& view);
 
-/// Adds the steps: pairs of each group of streamlines, sorted and added up; the sums of all groups; the file, if there
-/// is one.
+/// Adds the steps: pairs of each group of streamlines, which ranks add up as they come; the file, if there is one.
 void add_pair_steps(const session& s, const pair_matrix& matrix, const track_inputs& in, const device& d,
                     step_list& steps);
 

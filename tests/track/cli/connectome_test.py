@@ -296,7 +296,7 @@ class Ranks(TrackJobs):
             job = subprocess.Popen(
                 mpirun(2 + number % 2, VOXHERD, *words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                 env=dict(os.environ, LD_PRELOAD=FILE_FAULTS, VOXHERD_FAULT_FILE=part, VOXHERD_FAULT_BEGIN=part,
-                         VOXHERD_FAULT_AFTER="1" if step.endswith(("groups", "sizes")) else "3", VOXHERD_FAULT_ERRNO="kill"))
+                         VOXHERD_FAULT_AFTER="1" if step.endswith(("groups", "sizes", "pairs")) else "3", VOXHERD_FAULT_ERRNO="kill"))
             output = remaining_output(job, "voxherd")
             self.assertNotEqual(job.returncode, 0, f"{step}: {output}")
             self.assertTrue(os.path.exists(part), f"{step}: {output}")

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <random>
 
 #include "src/analyses/track/kept_lists.hpp"
+#include "src/analyses/track/pair_sums.hpp"
 #include "tests/track/reference/track_reference.hpp"
 
 namespace voxherd::track {
@@ -205,10 +208,73 @@ TEST(TrackMatrix, ListsAreKeptUntilTheMemoryIsFull) {
   EXPECT_EQ(kept.find(6), nullptr);
 }
 
+TEST(TrackMatrix, AListThatIsTakenMakesRoomForOthers) {
+  kept_lists<pair_list> kept(2 * sizeof(pair_entry));
+  kept.keep(5, {{1, 1, 1}, {2, 1, 1}});
+  ASSERT_NE(kept.take(5), nullptr);
+  EXPECT_EQ(kept.take(5), nullptr);
+  EXPECT_EQ(kept.size(5), 2u);
+  kept.keep(6, {{1, 1, 1}, {2, 1, 1}});
+  EXPECT_NE(kept.find(6), nullptr);
+}
+
 TEST(TrackMatrix, EqualPairsAreAddedUp) {
   std::vector<pair_entry> entries = {{7, 1, 4}, {3, 2, 5}, {7, 2, 1}, {3, 1, 1}, {9, 1, 1}};
   reduce_pairs(entries);
   EXPECT_EQ(entries, (std::vector<pair_entry>{{3, 3, 6}, {7, 3, 5}, {9, 1, 1}}));
+  entries.insert(entries.end(), {{9, 2, 2}, {5, 1, 1}, {3, 1, 0}, {5, 1, 1}});
+  reduce_pairs(entries, 3);
+  EXPECT_EQ(entries, (std::vector<pair_entry>{{3, 4, 6}, {5, 2, 2}, {7, 3, 5}, {9, 3, 3}}));
+}
+
+/// Lists of pairs of 150 rows, of which some have many and some none.
+std::vector<pair_list> scattered_lists() {
+  std::mt19937 chance(7);
+  std::vector<pair_list> lists(30);
+  for (pair_list& list : lists) {
+    for (std::uint32_t i = 0; i < 400; ++i) {
+      const std::uint64_t row = chance() % 3 == 0 ? 149 : chance() % 60, column = chance() % 40;
+      list.push_back({key_at(row, column), 1 + chance() % 5, chance() % 100});
+    }
+    reduce_pairs(list);
+  }
+  lists.emplace_back();
+  return lists;
+}
+
+pair_list joined(const std::vector<pair_list>& lists) {
+  pair_list all;
+  for (const pair_list& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+TEST(TrackMatrix, SumsDoNotDependOnTheOrderOfTheLists) {
+  std::vector<pair_list> lists = scattered_lists();
+  pair_list expected = joined(lists);
+  reduce_pairs(expected);
+  EXPECT_LT(expected.size(), 2600u);  // most pairs are in several lists
+  for (const int threads : {1, 3}) {
+    pair_sums one_by_one(150, threads), at_once(150, threads);
+    for (const pair_list& list : lists) one_by_one.add(list);
+    at_once.add(joined(lists));
+    EXPECT_EQ(one_by_one.take(1).front(), expected);
+    EXPECT_EQ(at_once.take(1).front(), expected);
+    EXPECT_TRUE(one_by_one.take(1).front().empty());
+    std::shuffle(lists.begin(), lists.end(), std::mt19937(1));
+  }
+}
+
+TEST(TrackMatrix, SumsAreCutByRows) {
+  pair_sums sums(150, 2);
+  sums.add(joined(scattered_lists()));
+  const std::vector<pair_list> parts = sums.take(2);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_FALSE(parts[0].empty() || parts[1].empty());
+  EXPECT_LT(parts[0].back().key >> 32, parts[1].front().key >> 32);
+  pair_sums again(150, 2);
+  for (const pair_list& part : parts) again.add(part);
+  EXPECT_EQ(again.take(1).front(), joined(parts));
+  EXPECT_TRUE(pair_sums(0, 2).take(3).back().empty());
 }
 
 }  // namespace
