@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "kernels/tensor/tensor_estimator.hpp"
+#include "src/io/nifti/storage_order.hpp"
 #include "src/scan/grid_space.hpp"
 
 namespace voxherd {

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "src/io/nifti/storage_order.hpp"
+
 namespace voxherd {
 
 namespace {

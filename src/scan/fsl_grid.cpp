@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "src/io/nifti/companion.hpp"
-#include "src/scan/grid_space.hpp"
 
 namespace voxherd {
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "src/io/nifti/storage_order.hpp"
+
 namespace voxherd {
 
 namespace {
@@ -86,8 +88,6 @@ std::optional<std::uint64_t> find_voxel(const image_grid& grid, const vector3& i
   }
   return voxel;
 }
-
-bool is_right_handed(const image_grid& grid) { return determinant(grid_space(grid).axes_mm) > 0; }
 
 matrix3 bvec_frame(const image_grid& grid) {
   matrix3 axes = grid_space(grid).axes_mm;

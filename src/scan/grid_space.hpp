@@ -35,10 +35,6 @@ vector3 voxel_position(const image_grid& grid, std::uint64_t voxel);
 /// Linear index of the voxel that contains a place in index coordinates; nothing outside the image.
 std::optional<std::uint64_t> find_voxel(const image_grid& grid, const vector3& index);
 
-/// Whether the determinant of the voxel-to-world matrix is positive, so that FSL's bvec frame has the first axis
-/// negated.
-bool is_right_handed(const image_grid& grid);
-
 /// The rotation from FSL's bvec frame to the world: the image axes, with the first one negated if the determinant of
 /// the voxel-to-world matrix is positive. For sheared axes it is the nearest rotation (polar decomposition). Row-major.
 matrix3 bvec_frame(const image_grid& grid);

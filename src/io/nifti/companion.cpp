@@ -5,18 +5,6 @@
 
 namespace voxherd {
 
-namespace {
-
-/// Whether the determinant of the voxel-to-world matrix is positive.
-bool is_positive(const image_grid& grid) {
-  const auto& m = grid.voxel_to_world;
-  return m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) +
-             m[2] * (m[4] * m[9] - m[5] * m[8]) >
-         0;
-}
-
-}  // namespace
-
 bool has_orientation(const nlohmann::json& geometry) {
   return geometry.is_null() || geometry.at("qform_code") != 0 || geometry.at("sform_code") != 0;
 }
@@ -65,7 +53,7 @@ double apart_in_voxels(const image_grid& grid, const image_grid& image) {
 
 storage_order fsl_order(const image_grid& companion, const image_grid& image) {
   storage_order order;
-  order.is_reversed[0] = is_positive(companion) != is_positive(image);
+  order.is_reversed[0] = is_right_handed(companion) != is_right_handed(image);
   return order;
 }
 

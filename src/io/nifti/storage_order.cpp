@@ -67,6 +67,13 @@ std::optional<nearest_order> find_nearest_order(const image_grid& stored, const 
   return nearest;
 }
 
+bool is_right_handed(const image_grid& grid) {
+  const auto& m = grid.voxel_to_world;
+  return m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) +
+             m[2] * (m[4] * m[9] - m[5] * m[8]) >
+         0;
+}
+
 std::string axis_codes(const image_grid& grid) {
   constexpr char codes[3][2] = {{'L', 'R'}, {'P', 'A'}, {'I', 'S'}};
   const auto along = [&](std::size_t row, std::size_t axis) {

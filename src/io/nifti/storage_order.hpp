@@ -57,6 +57,10 @@ struct nearest_order {
 /// Nothing if the image has another size than the grid in every order. As stored if this is as near as another order.
 std::optional<nearest_order> find_nearest_order(const image_grid& stored, const image_grid& wanted);
 
+/// Whether the determinant of the voxel-to-world matrix is positive, so that FSL's bvec frame has the first axis
+/// negated.
+bool is_right_handed(const image_grid& grid);
+
 /// "RAS": the directions in the world that are nearest to the axes of a grid, each of them once.
 std::string axis_codes(const image_grid& grid);
 

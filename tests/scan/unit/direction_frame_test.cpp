@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/failure.hpp"
+#include "src/io/nifti/storage_order.hpp"
 #include "src/scan/gradients.hpp"
 #include "tests/io/support/crafted_nifti.hpp"
 
