@@ -8,6 +8,7 @@
 
 #include "core/command.hpp"
 #include "core/step_outputs.hpp"
+#include "core/text.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_layout.hpp"
 #include "mpi/result/result_reader.hpp"
@@ -119,10 +120,12 @@ std::string place(const result_reader& r, const output_spec& o, std::uint64_t va
   return components > 1 ? fmt::format("{}, component {}", text, value % components) : text;
 }
 
+std::string shown_path(const result_reader& r) { return one_line(r.path()); }
+
 /// The reason why the values cannot be compared; empty if they can.
 std::string unlike(const result_reader& a, const result_reader& b) {
   for (const result_reader* r : {&a, &b}) {
-    if (!r->complete()) return fmt::format("{} is incomplete", r->path());
+    if (!r->complete()) return fmt::format("{} is incomplete", shown_path(*r));
   }
   if (a.grid().size != b.grid().size) {
     return fmt::format("the images have {} and {} voxels", fmt::join(a.grid().size, "x"),
@@ -153,7 +156,7 @@ bool compare_constants(const result_reader& a, const result_reader& b, const tol
     const std::string name = c.group + "/" + c.name;
     const constant* other = in(b, c);
     if (other == nullptr) {
-      fmt::print("{:<24} only in {}, or with another shape in {}\n", name, a.path(), b.path());
+      fmt::print("{:<24} only in {}, or with another shape in {}\n", name, shown_path(a), shown_path(b));
       same = false;
       continue;
     }
@@ -163,7 +166,8 @@ bool compare_constants(const result_reader& a, const result_reader& b, const tol
   }
   for (const constant& c : b.constants()) {
     if (c.group == "inputs" || in(a, c) != nullptr) continue;
-    fmt::print("{:<24} only in {}, or with another shape in {}\n", c.group + "/" + c.name, b.path(), a.path());
+    fmt::print("{:<24} only in {}, or with another shape in {}\n", c.group + "/" + c.name, shown_path(b),
+               shown_path(a));
     same = false;
   }
   return same;
@@ -175,7 +179,7 @@ bool compare_outputs(const result_reader& a, const result_reader& b, const toler
   for (const output_spec& o : a.outputs()) {
     if (!b.has(o.name) || b.output(o.name).shape != o.shape || b.output(o.name).type != o.type ||
         b.output(o.name).layout != o.layout) {
-      fmt::print("{:<24} only in {}, or with another type or shape in {}\n", o.name, a.path(), b.path());
+      fmt::print("{:<24} only in {}, or with another type or shape in {}\n", o.name, shown_path(a), shown_path(b));
       same = false;
       continue;
     }
@@ -185,7 +189,7 @@ bool compare_outputs(const result_reader& a, const result_reader& b, const toler
   }
   for (const output_spec& o : b.outputs()) {
     if (a.has(o.name)) continue;
-    fmt::print("{:<24} only in {}\n", o.name, b.path());
+    fmt::print("{:<24} only in {}\n", o.name, shown_path(b));
     same = false;
   }
   return same;

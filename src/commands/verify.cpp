@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/command.hpp"
+#include "core/text.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/result/result_check.hpp"
 #include "mpi/result/result_reader.hpp"
@@ -41,7 +42,7 @@ exit_status run_verify(session& s, const verify_request& request) {
     std::uint64_t done = 0;
     for (const journal_entry& e : result->journal()) done += e.done == 1 ? 1 : 0;
     fmt::print("{}{}", damage.batches, damage.tables);
-    fmt::print("{}: {} of {} batches done, {}\n", path, done, result->batches().size(),
+    fmt::print("{}: {} of {} batches done, {}\n", one_line(path), done, result->batches().size(),
                damage.found() ? "the data have CHANGED since they were written" : "all checksums correct");
   });
   return damage.found() ? exit_status::bad_data : exit_status::complete;

@@ -134,6 +134,25 @@ class VerifyAndCompare(ToyJobs):
         self.assertEqual(rc, 1)
         self.assertIn("20x16x14 and 5x16x14 voxels", out)
 
+    def test_a_path_adds_no_line_and_no_colour_to_what_is_printed(self):
+        with changed_values(self.path("b.h5")) as file:
+            contents = json.loads(file.attrs["contents"])
+            output, constant = contents["outputs"][0], contents["inputs"][0]
+            file["maps/renamed"] = file[f"maps/{output['name']}"]
+            file[f"renamed/{constant['name']}"] = file[f"{constant['group']}/{constant['name']}"]
+            output["name"] = constant["group"] = "renamed"
+            file.attrs["contents"] = np.bytes_(json.dumps(contents))
+        odd = [self.path(f"{name}\n\x1b[31m.h5") for name in "ab"]
+        for name, path in zip("ab", odd):
+            os.rename(self.path(f"{name}.h5"), path)
+        rc, out, errors = voxherd("compare", *odd)
+        self.assertEqual(rc, 1, errors)
+        self.assertEqual(out.count("only in "), 3, out)
+        self.assertEqual(out.count(r"\x0a\x1b[31m.h5"), 5, out)
+        for text in (out, voxherd("verify", odd[0])[1], voxherd("info", odd[0])[1]):
+            self.assertIn(r"a\x0a\x1b[31m.h5", text)
+            self.assertNotIn("\x1b", text)
+
     def test_info_lists_the_contents(self):
         rc, out, output = voxherd("info", self.path("a.h5"))
         self.assertEqual(rc, 0, output)
