@@ -4,4 +4,4 @@ import os
 import sys
 
 SUPPORT = os.path.dirname(os.path.abspath(__file__))
-sys.path += [SUPPORT, *sorted(glob.glob(os.path.join(os.path.dirname(SUPPORT), "*", "support")))]
+sys.path[:0] = [SUPPORT, *sorted(glob.glob(os.path.join(os.path.dirname(SUPPORT), "*", "support")))]

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../../bench/papers"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../../bench/papers"))
 import nifti  # noqa: E402
 
 NAMES = ["bc", "fsl_abspath", "fslmaths", "fslstats", "fsl_sub", "imcp", "immv", "imrm", "imtest", "zeropad"]
