@@ -118,13 +118,13 @@ bool is_on(const option_spec& spec, const std::vector<std::string>& words) {
     if (word == on) return true;
   for (const char* off : {"false", "no", "off", "0"})
     if (word == off) return false;
-  option::refuse(fmt::format("--{}: is {}, expected true or false", spec.name, word));
+  refuse_usage("--{}: is {}, expected true or false", spec.name, word);
 }
 
 /// An empty value is a mistake, such as an unset variable of a shell: it must not count as "not given".
-[[noreturn]] void refuse_empty(const option_spec& spec) {
-  option::refuse(fmt::format("--{}: its value is empty, expected {}; leave the option out if it is not needed",
-                             spec.name, spec.type == option_type::file ? "a file name" : spec.value));
+std::string empty_value(const option_spec& spec) {
+  return fmt::format("--{}: its value is empty, expected {}; leave the option out if it is not needed", spec.name,
+                     spec.type == option_type::file ? "a file name" : spec.value);
 }
 
 bool has_empty(const std::vector<std::string>& words) {
@@ -132,28 +132,28 @@ bool has_empty(const std::vector<std::string>& words) {
 }
 
 /// Users of other programs give the first input without its option.
-[[noreturn]] void refuse_unexpected(const command& c, const std::string& word) {
+std::string unexpected_argument(const command& c, const std::string& word) {
   const auto& all = c.options();
   const auto first = std::find_if(all.begin(), all.end(), [&](const option_spec& spec) {
     return spec.type == option_type::file && spec.required && spec.place == 0 && spec.name != "out";
   });
-  option::refuse(fmt::format("unexpected argument '{}'; {}usage: voxherd {} {}", word,
-                             first == all.end() ? "" : fmt::format("did you mean --{} {}? ", first->name, word), c.name,
-                             fmt::join(c.table().usage().front(), " ")));
+  return fmt::format("unexpected argument '{}'; {}usage: voxherd {} {}", word,
+                     first == all.end() ? "" : fmt::format("did you mean --{} {}? ", first->name, word), c.name,
+                     fmt::join(c.table().usage().front(), " "));
 }
 
 /// Adds what was parsed, unless an earlier source has given the option.
 void add_values(const command& c, const po::parsed_options& parsed, const given_options& earlier,
                 given_options& given) {
   for (const auto& option : parsed.options) {
-    if (option.string_key == unexpected) refuse_unexpected(c, option.value.front());
+    if (option.string_key == unexpected) refuse_usage(unexpected_argument(c, option.value.front()));
     const option_spec* found = c.table().find(british(c, option.string_key));
-    if (found == nullptr) option::refuse(unknown_option(c, option.original_tokens.front()));
+    if (found == nullptr) refuse_usage(unknown_option(c, option.original_tokens.front()));
     const option_spec& spec = *found;
-    if (spec.takes_value() && has_empty(option.value)) refuse_empty(spec);
+    if (spec.takes_value() && has_empty(option.value)) refuse_usage(empty_value(spec));
     if (earlier.has(spec.name)) continue;
     if (!spec.takes_value() && !is_on(spec, option.value)) continue;
-    if (given.has(spec.name) && !spec.repeats) option::refuse(fmt::format("--{} is given twice", spec.name));
+    if (given.has(spec.name) && !spec.repeats) refuse_usage("--{} is given twice", spec.name);
     auto& values = given.values[spec.name];
     values.insert(values.end(), option.value.begin(), option.value.end());
   }
@@ -163,15 +163,13 @@ std::string read_config_text(const std::string& path) {
   constexpr off_t max_bytes = 1 << 20;
   struct stat found {};
   if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
-    option::refuse(fmt::format("--config {}: is {}, expected a text file", path,
-                               S_ISDIR(found.st_mode) ? "a folder" : "not a regular file"));
+    refuse_usage("--config {}: is {}, expected a text file", path,
+                 S_ISDIR(found.st_mode) ? "a folder" : "not a regular file");
   std::ifstream file(path);
-  if (!file)
-    throw failure(exit_status::missing_input,
-                  fmt::format("--config {}: cannot be opened: {}; check the name given", path, std::strerror(errno)));
+  if (!file) refuse_missing("--config {}: cannot be opened: {}; check the name given", path, std::strerror(errno));
   if (found.st_size > max_bytes)
-    option::refuse(fmt::format("--config {}: is {} bytes long, expected a text file of options (at most {})", path,
-                               found.st_size, max_bytes));
+    refuse_usage("--config {}: is {} bytes long, expected a text file of options (at most {})", path, found.st_size,
+                 max_bytes);
   return plain_text({std::istreambuf_iterator<char>(file), {}}, "--config " + path, "a text file of options",
                     exit_status::usage);
 }
@@ -199,14 +197,13 @@ void read_config_file(const command& c, const po::options_description& options, 
     const po::parsed_options parsed = po::parse_config_file(file, options, true);
     for (const auto& option : parsed.options)
       if (option.string_key == "config")
-        option::refuse(fmt::format("--config {}: contains `config`; a file cannot name another one", path));
+        refuse_usage("--config {}: contains `config`; a file cannot name another one", path);
     add_values(c, parsed, from_line, given);
   } catch (const po::invalid_config_file_syntax& e) {
     constexpr std::size_t longest_quote = 40;
-    option::refuse(
-        fmt::format("--config {}: found \"{}\", expected name = value", path, e.tokens().substr(0, longest_quote)));
+    refuse_usage("--config {}: found \"{}\", expected name = value", path, e.tokens().substr(0, longest_quote));
   } catch (const po::error& e) {
-    option::refuse(fmt::format("--config {}: {}", path, e.what()));
+    refuse_usage("--config {}: {}", path, e.what());
   }
 }
 
@@ -219,9 +216,8 @@ const command& find_command(std::span<const command* const> commands, const std:
     names.emplace_back(c->name);
   }
   const std::string meant = nearest_name(name, names);
-  throw failure(exit_status::usage, fmt::format("unknown command `{}`; {}", name,
-                                                meant.empty() ? "`voxherd --help` lists the commands"
-                                                              : fmt::format("did you mean `{}`?", meant)));
+  refuse_usage("unknown command `{}`; {}", name,
+               meant.empty() ? "`voxherd --help` lists the commands" : fmt::format("did you mean `{}`?", meant));
 }
 
 std::vector<replaced_name> list_replaced(const command& c) {
@@ -278,11 +274,11 @@ given_options parse_command_line(const command& c, const std::vector<std::string
   } catch (const po::invalid_command_line_syntax& e) {
     if (e.kind() == po::invalid_syntax::empty_adjacent_parameter) {  // --mask=
       for (const option_spec& spec : c.options())
-        if (e.get_option_name() == "--" + spec.name && spec.takes_value()) refuse_empty(spec);
+        if (e.get_option_name() == "--" + spec.name && spec.takes_value()) refuse_usage(empty_value(spec));
     }
-    option::refuse(fmt::format("{}; see voxherd {} --help", e.what(), c.name));
+    refuse_usage("{}; see voxherd {} --help", e.what(), c.name);
   } catch (const po::error& e) {
-    option::refuse(fmt::format("{}; see voxherd {} --help", e.what(), c.name));
+    refuse_usage("{}; see voxherd {} --help", e.what(), c.name);
   }
   if (given.has("config")) read_config_file(c, options, given);
   given.command = c.name;

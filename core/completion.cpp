@@ -90,7 +90,7 @@ std::string zsh_completion(std::span<const command* const> commands) {
 std::string completion_script(std::span<const command* const> commands, const std::string& shell) {
   if (shell == "bash") return bash_completion(commands);
   if (shell == "zsh") return zsh_completion(commands);
-  throw failure(exit_status::usage, fmt::format("--completion {}: expected one of bash, zsh", shell));
+  refuse_usage("--completion {}: expected one of bash, zsh", shell);
 }
 
 }  // namespace voxherd

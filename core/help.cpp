@@ -359,7 +359,7 @@ help_format parse_help_format(const std::string& word) {
   if (word == "markdown") return help_format::markdown;
   if (word == "man") return help_format::man;
   if (word == "json") return help_format::json;
-  throw failure(exit_status::usage, fmt::format("--help={}: expected one of text, markdown, man, json", word));
+  refuse_usage("--help={}: expected one of text, markdown, man, json", word);
 }
 
 }  // namespace voxherd

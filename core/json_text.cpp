@@ -14,9 +14,7 @@ namespace {
 template <class Json>
 Json parse(std::string_view text, const std::string& name) {
   const auto limit = [&](int depth, typename Json::parse_event_t, Json&) {
-    if (depth > max_json_levels)
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: its JSON has too many levels, more than {}", name, max_json_levels));
+    if (depth > max_json_levels) refuse_data("{}: its JSON has too many levels, more than {}", name, max_json_levels);
     return true;
   };
   return Json::parse(text, limit, false);

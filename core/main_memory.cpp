@@ -1,6 +1,5 @@
 #include "core/main_memory.hpp"
 
-#include <fmt/core.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 
@@ -71,13 +70,12 @@ void require_memory(double bytes, const std::string& what, const main_memory& me
   const auto usable = static_cast<double>(memory.usable());
   if (usable == 0 || bytes <= usable) return;
   const bool is_limited = memory.usable() < memory.available;
-  throw failure(
-      exit_status::bad_data,
-      fmt::format("{} would take {} of memory, but this process can have only {} ({}); is the file damaged? If "
-                  "it is right, give it {}",
-                  what, readable_bytes(bytes), readable_bytes(usable),
-                  is_limited ? "a limit of the job, the container or ulimit" : "what is free on this node",
-                  is_limited ? "a higher limit" : "a node with more memory"));
+  refuse_data(
+      "{} would take {} of memory, but this process can have only {} ({}); is the file damaged? If it is right, give "
+      "it {}",
+      what, readable_bytes(bytes), readable_bytes(usable),
+      is_limited ? "a limit of the job, the container or ulimit" : "what is free on this node",
+      is_limited ? "a higher limit" : "a node with more memory");
 }
 
 }  // namespace voxherd

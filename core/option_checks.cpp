@@ -38,10 +38,6 @@ std::string words_needed(const option_spec& spec) {
   return text;
 }
 
-[[noreturn]] void refuse_both(const std::string& one, const std::string& other) {
-  option::refuse(fmt::format("--{} and --{} exclude each other; give one", one, other));
-}
-
 }  // namespace
 
 bool option_list::holds(const option_condition& condition, const void* request) const {
@@ -124,12 +120,11 @@ const option_form* option_list::find_form(const given_options& given) const {
   std::vector<std::string> all;
   for (const option_form& form : forms_) all.insert(all.end(), form.words.begin(), form.words.end());
   if (!given.has(first->name))
-    option::refuse(
-        fmt::format("{}: {} is missing, expected one of {}", given.command, first->value, fmt::join(all, ", ")));
+    refuse_usage("{}: {} is missing, expected one of {}", given.command, first->value, fmt::join(all, ", "));
   const std::string& word = given.values.at(first->name).front();
   for (const option_form& form : forms_)
     if (std::find(form.words.begin(), form.words.end(), word) != form.words.end()) return &form;
-  option::refuse(fmt::format("{} {}: expected one of {}", given.command, word, fmt::join(all, ", ")));
+  refuse_usage("{} {}: expected one of {}", given.command, word, fmt::join(all, ", "));
 }
 
 /// What is missing of the choice that was made, or all of it.
@@ -177,11 +172,11 @@ void option_list::check_choices(const given_options& given) const {
       std::string first;
       for (const auto& part : choice) {
         const std::vector<std::string> found = given_of(part, given);
-        if (found.size() > 1) refuse_both(found[0], found[1]);
+        if (found.size() > 1) refuse_usage("--{} and --{} exclude each other; give one", found[0], found[1]);
         if (!found.empty() && first.empty()) first = found.front();
       }
       if (first.empty()) continue;
-      if (!chosen.empty()) refuse_both(chosen, first);
+      if (!chosen.empty()) refuse_usage("--{} and --{} exclude each other; give one", chosen, first);
       chosen = first;
     }
   }
@@ -197,9 +192,9 @@ void option_list::check_request(const void* request, const given_options& given)
   check_choices(given);
   if (const std::vector<std::string> missing = find_missing(request, given); !missing.empty()) {
     const std::string text = fmt::format("{} {} missing", fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are");
-    option::refuse(given.command.empty()
-                       ? text
-                       : fmt::format("{}: {}; see voxherd {} --help", given.command, text, given.command));
+    refuse_usage(given.command.empty()
+                     ? text
+                     : fmt::format("{}: {}; see voxherd {} --help", given.command, text, given.command));
   }
   check_needs(request, given);
   for (const rule& r : rules_) r(request, given);

@@ -38,10 +38,6 @@ std::string limits_text(const option_spec& spec) {
   return fmt::format("{}{} to {}{}", r.or_zero ? "0, or " : "", r.min, r.max, unit);
 }
 
-[[noreturn]] void refuse_value(const option_spec& spec, const std::string& text, const std::string& expected) {
-  option::refuse(fmt::format("{} {}: expected {}", spec.label(), text, expected));
-}
-
 bool is_within(const range& r, double value) { return (value >= r.min && value <= r.max) || (r.or_zero && value == 0); }
 
 /// " (600 ms is 0.6 s)", if the value is in range in a unit that is often confused with the option's; else "".
@@ -71,15 +67,17 @@ std::optional<Number> parse_number(std::string_view text) {
 
 long long parse_integer(const option_spec& spec, const std::string& text) {
   const auto value = parse_number<long long>(text);
-  if (!value) refuse_value(spec, text, "an integer, " + limits_text(spec));
-  if (!is_within(*spec.limits, static_cast<double>(*value))) refuse_value(spec, text, limits_text(spec));
+  if (!value) refuse_usage("{} {}: expected an integer, {}", spec.label(), text, limits_text(spec));
+  if (!is_within(*spec.limits, static_cast<double>(*value)))
+    refuse_usage("{} {}: expected {}", spec.label(), text, limits_text(spec));
   return *value;
 }
 
 double parse_real(const option_spec& spec, const std::string& text) {
   const auto value = parse_number<double>(text);
-  if (!value) refuse_value(spec, text, "a number, " + limits_text(spec));
-  if (!is_within(*spec.limits, *value)) refuse_value(spec, text, limits_text(spec) + likely_mistake(spec, *value));
+  if (!value) refuse_usage("{} {}: expected a number, {}", spec.label(), text, limits_text(spec));
+  if (!is_within(*spec.limits, *value))
+    refuse_usage("{} {}: expected {}{}", spec.label(), text, limits_text(spec), likely_mistake(spec, *value));
   return *value;
 }
 
@@ -87,7 +85,7 @@ double parse_real(const option_spec& spec, const std::string& text) {
 std::size_t parse_word(const option_spec& spec, const std::string& text) {
   for (std::size_t i = 0; i < spec.words.size(); ++i)
     if (spec.words[i] == text) return i;
-  refuse_value(spec, text, fmt::format("one of {}", fmt::join(spec.words, ", ")));
+  refuse_usage("{} {}: expected one of {}", spec.label(), text, fmt::join(spec.words, ", "));
 }
 
 /// "bspline; streamline, finsler4: trilinear": the last case applies where no other one does.
@@ -144,10 +142,10 @@ std::string option_condition::text() const {
 
 namespace option {
 
-void refuse(const std::string& message) { throw failure(exit_status::usage, message); }
+void refuse(const std::string& message) { refuse_usage(message); }
 
 void refuse_given(const given_options& given, std::string_view name, const std::string& reason) {
-  if (given.has(name)) refuse(fmt::format("--{} has no meaning {}; leave it out", name, reason));
+  if (given.has(name)) refuse_usage("--{} has no meaning {}; leave it out", name, reason);
 }
 
 double shortest_decimal(float value) { return std::stod(fmt::format("{}", value)); }

@@ -64,8 +64,7 @@ std::vector<std::string> split_words(const std::string& text) {
       word += c, in_word = true;
     }
   }
-  if (quote != 0)
-    throw failure(exit_status::usage, fmt::format("the quote {} at character {} is not closed", quote, opened + 1));
+  if (quote != 0) refuse_usage("the quote {} at character {} is not closed", quote, opened + 1);
   if (in_word) words.push_back(word);
   return words;
 }

@@ -85,9 +85,10 @@ void check_session_folder() {
   const int error = posix_fallocate(file, 0, page_bytes);
   close(file);
   if (error != 0)
-    throw failure(exit_status::disk, fmt::format("{}, the session folder of MPI, cannot hold another file: {}; free "
-                                                 "some space there, or set TMPDIR to another folder",
-                                                 folder, std::strerror(error)));
+    fail_on_disk(
+        "{}, the session folder of MPI, cannot hold another file: {}; free some space there, or set TMPDIR to another "
+        "folder",
+        folder, std::strerror(error));
 }
 
 void check_shared_memory() {
@@ -95,12 +96,10 @@ void check_shared_memory() {
   const int file = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
   if (file < 0 && errno == EEXIST) return;  // of a process in another container
   if (file < 0)
-    throw failure(
-        exit_status::disk,
-        fmt::format("/dev/shm, which several ranks on a node need, cannot be written: {}; mount a tmpfs there "
-                    "that you may write to (docker: --shm-size, not --read-only alone), or run one rank per "
-                    "node, as one process without mpirun",
-                    std::strerror(errno)));
+    fail_on_disk(
+        "/dev/shm, which several ranks on a node need, cannot be written: {}; mount a tmpfs there that you may write "
+        "to (docker: --shm-size, not --read-only alone), or run one rank per node, as one process without mpirun",
+        std::strerror(errno));
   shm_unlink(name.c_str());
   close(file);
 }

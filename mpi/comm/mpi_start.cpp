@@ -69,10 +69,9 @@ void claim_mpi_start(const variable_reader& variable) {
   const int file = open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
   if (file >= 0) close(file);
   if (file >= 0 || errno != EEXIST) return;
-  throw failure(
-      exit_status::usage,
-      message_of_node("an earlier command of this script has used MPI, which a rank can start only once; start "
-                      "each analysis by its own mpirun or srun, instead of the script"));
+  refuse_usage(
+      message_of_node("an earlier command of this script has used MPI, which a rank can start only once; start each "
+                      "analysis by its own mpirun or srun, instead of the script"));
 }
 
 std::string doubt_about_mpi(const variable_reader& variable) {

@@ -19,9 +19,8 @@ namespace voxherd {
 namespace {
 
 [[noreturn]] void refuse(const std::string& purpose, std::size_t bytes, int code, const char* what_to_do) {
-  throw failure(exit_status::disk,
-                fmt::format("{}: cannot allocate {} of shared memory: {}; {}", purpose,
-                            readable_bytes(static_cast<double>(bytes)), std::strerror(code), what_to_do));
+  fail_on_disk("{}: cannot allocate {} of shared memory: {}; {}", purpose, readable_bytes(static_cast<double>(bytes)),
+               std::strerror(code), what_to_do);
 }
 
 /// A name that no other run on the node uses, the same on all ranks of the node.

@@ -110,7 +110,7 @@ session::session(int* argc, char*** argv, needed_ranks needed)
   note_stage("MPI started");
   if (needed != needed_ranks::all || launched_ <= size_) return;
   finish();
-  throw failure(exit_status::usage, speaks ? unconnected_text(launched_) : "");
+  refuse_usage(speaks ? unconnected_text(launched_) : "");
 }
 
 void session::note_stage(const std::string& name) const { stages_.push_back({name, steady_seconds() - started_}); }

@@ -1,7 +1,5 @@
 #include "mpi/result/checksums.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -141,8 +139,7 @@ std::uint64_t batch_checker::compute(const batch& items) const {
     std::uint64_t at = offsets_[i] + rows.first * o.bytes_per_item(), left = rows.count * o.bytes_per_item();
     for (; left > 0; at += piece.size(), left -= piece.size()) {
       piece.resize(std::min(piece_bytes, left));
-      if (file_->read(at, piece) < piece.size())
-        throw failure(exit_status::bad_data, fmt::format("{} ends too early", dataset_path(o)));
+      if (file_->read(at, piece) < piece.size()) refuse_data("{} ends too early", dataset_path(o));
       sum.add(piece);
     }
   }

@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <vector>
 
@@ -71,8 +70,7 @@ constexpr std::size_t max_mpi_name = 220, max_result_name = 190;
 void check_name_length(const std::string& out) {
   const std::size_t length = std::filesystem::path(out).filename().string().size();
   if (length <= max_result_name) return;
-  throw failure(exit_status::usage, fmt::format("--out {}: the file's name has {} characters, expected at most {}", out,
-                                                length, max_result_name));
+  refuse_usage("--out {}: the file's name has {} characters, expected at most {}", out, length, max_result_name);
 }
 
 short_name::short_name(const std::string& path) : name_(path) {
@@ -80,12 +78,12 @@ short_name::short_name(const std::string& path) : name_(path) {
   const std::filesystem::path full(path);
   const std::string folder = full.has_parent_path() ? full.parent_path().string() : ".";
   if (access("/proc/self/fd", F_OK) != 0)
-    throw failure(exit_status::disk,
-                  fmt::format("{}: the name has {} characters, expected at most {} where /proc is not "
-                              "mounted; change to the folder and give the file's name",
-                              path, path.size(), max_mpi_name));
+    fail_on_disk(
+        "{}: the name has {} characters, expected at most {} where /proc is not mounted; change to the folder and give "
+        "the file's name",
+        path, path.size(), max_mpi_name);
   folder_ = open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (folder_ < 0) throw failure(exit_status::disk, fmt::format("{}: {}", path, std::strerror(errno)));
+  if (folder_ < 0) fail_on_disk(errno, path);
   name_ = fmt::format("/proc/self/fd/{}/{}", folder_, full.filename().string());
 }
 
@@ -99,20 +97,15 @@ short_name::~short_name() {
 
 disk_file::disk_file(const std::string& path, access a)
     : path_(path), number_(open(path.c_str(), (a == access::write ? O_RDWR : O_RDONLY) | O_CLOEXEC)) {
-  if (number_ < 0) fail("");
+  if (number_ < 0) fail_on_disk(errno, path);
 }
 
 disk_file::~disk_file() {
   if (number_ >= 0) close(number_);
 }
-
-void disk_file::fail(const char* what) const {
-  throw failure(exit_status::disk, fmt::format("{}{}: {}", what, path_, std::strerror(errno)));
-}
-
 std::uint64_t disk_file::bytes() const {
   struct stat status {};
-  if (fstat(number_, &status) != 0) fail("");
+  if (fstat(number_, &status) != 0) fail_on_disk(errno, path_);
   return static_cast<std::uint64_t>(status.st_size);
 }
 
@@ -121,7 +114,7 @@ std::size_t disk_file::read(std::uint64_t first, std::span<std::byte> to) const 
   while (done < to.size()) {
     const ssize_t n = pread(number_, to.data() + done, to.size() - done, static_cast<off_t>(first + done));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("reading ");
+    if (n < 0) fail_on_disk(errno, "reading {}", path_);
     if (n == 0) break;
     done += static_cast<std::size_t>(n);
   }
@@ -132,7 +125,7 @@ void disk_file::write(std::uint64_t first, std::span<const std::byte> from) cons
   for (std::size_t done = 0; done < from.size();) {
     const ssize_t n = pwrite(number_, from.data() + done, from.size() - done, static_cast<off_t>(first + done));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("writing to ");
+    if (n < 0) fail_on_disk(errno, "writing to {}", path_);
     done += static_cast<std::size_t>(n);
   }
 }
@@ -144,8 +137,7 @@ void reserve_file(const std::string& path) {
   if (fallocate(file.number(), 0, 0, static_cast<off_t>(bytes)) == 0) return;
   if (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return;
   const int why = errno;
-  throw failure(exit_status::disk,
-                fmt::format("{}: {} needed: {}", path, readable_bytes(static_cast<double>(bytes)), std::strerror(why)));
+  fail_on_disk(why, "{}: {} needed", path, readable_bytes(static_cast<double>(bytes)));
 }
 
 namespace {
@@ -163,8 +155,7 @@ int flush_to_disk(int file) {
 
 void sync_file(const std::string& path) {
   const disk_file file(path, disk_file::access::write);
-  if (const int error = flush_to_disk(file.number()); error != 0)
-    throw failure(exit_status::disk, fmt::format("flushing {}: {}", path, std::strerror(error)));
+  if (const int error = flush_to_disk(file.number()); error != 0) fail_on_disk(error, "flushing {}", path);
 }
 
 void sync_folder(const std::string& path) {
@@ -184,12 +175,10 @@ void check_readable(const std::string& path) {
 void check_result_place(const std::string& path) {
   std::error_code ignored;
   const std::filesystem::file_status found = std::filesystem::status(path, ignored);
-  if (!std::filesystem::exists(found))
-    throw failure(exit_status::missing_input, fmt::format("{}: no such file; expected a voxherd result", path));
+  if (!std::filesystem::exists(found)) refuse_missing("{}: no such file; expected a voxherd result", path);
   // Opening a pipe would wait for its writer.
   if (std::filesystem::is_other(found) || std::filesystem::is_directory(found))
-    throw failure(exit_status::missing_input,
-                  fmt::format("{}: not a regular file; expected a voxherd result on disk", path));
+    refuse_missing("{}: not a regular file; expected a voxherd result on disk", path);
 }
 
 }  // namespace voxherd

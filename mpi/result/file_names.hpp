@@ -58,8 +58,6 @@ class disk_file {
   void write(std::uint64_t first, std::span<const std::byte> from) const;
 
  private:
-  [[noreturn]] void fail(const char* what) const;
-
   std::string path_;
   int number_;
 };

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
 
 namespace voxherd::hdf5 {
@@ -93,7 +92,7 @@ void fail_write(const std::string& what) {
   constexpr std::array<int, 9> reasons{ENOSPC, EDQUOT, EIO, EFBIG, EROFS, EACCES, EPERM, ESTALE, ENODEV};
   const int why = errno;
   if (std::find(reasons.begin(), reasons.end(), why) == reasons.end()) fail(exit_status::disk, "writing to " + what);
-  throw failure(exit_status::disk, fmt::format("writing to {}: {}", what, std::strerror(why)));
+  fail_on_disk(why, "writing to {}", what);
 }
 
 handle open_file(const std::string& path) {
@@ -112,8 +111,6 @@ handle new_group(hid_t parent, const std::string& name) {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
-
 /// Links are not followed: a part of the path is looked up only when the ones before it are not links.
 void check_links(hid_t parent, const std::string& name, const char* kind) {
   for (std::size_t at = name.find('/', 1);; at = name.find('/', at + 1)) {
@@ -122,8 +119,8 @@ void check_links(hid_t parent, const std::string& name, const char* kind) {
     if (H5Lget_info(parent, part.c_str(), &link, H5P_DEFAULT) < 0)
       fail(exit_status::bad_data, fmt::format("{} `{}` is missing", kind, name));
     if (link.type != H5L_TYPE_HARD)
-      refuse(fmt::format("`{}` is a soft or external link, expected a {} of the file itself", part,
-                         at == name.npos ? kind : "group"));
+      refuse_data("`{}` is a soft or external link, expected a {} of the file itself", part,
+                  at == name.npos ? kind : "group");
     if (at == name.npos) return;
   }
 }
@@ -135,7 +132,7 @@ void check_bytes(hid_t file, double bytes, const std::string& name) {
   hsize_t file_bytes = 0;
   checked(H5Fget_filesize(file, &file_bytes), "reading " + name);
   if (bytes > max_ratio * static_cast<double>(file_bytes))
-    refuse(fmt::format("{} has {:.3g} bytes, but the file only {}", name, bytes, file_bytes));
+    refuse_data("{} has {:.3g} bytes, but the file only {}", name, bytes, file_bytes);
 }
 
 /// A dataset of which HDF5 has read no values, and whose space it has not computed yet, for which it would open the
@@ -144,18 +141,18 @@ void check_storage(hid_t dataset, const std::string& name) {
   const handle creation(H5Dget_create_plist(dataset), H5Pclose, "HDF5 properties of " + name);
   const H5D_layout_t layout = H5Pget_layout(creation);
   if (layout == H5D_VIRTUAL || H5Pget_external_count(creation) > 0)
-    refuse(fmt::format("the values of `{}` are in other files ({}), expected values in the file itself", name,
-                       layout == H5D_VIRTUAL ? "a virtual dataset" : "external storage"));
+    refuse_data("the values of `{}` are in other files ({}), expected values in the file itself", name,
+                layout == H5D_VIRTUAL ? "a virtual dataset" : "external storage");
   for (int i = 0; i < H5Pget_nfilters(creation); ++i) {
     unsigned flags = 0, settings = 0;
     std::size_t values = 0;
     const H5Z_filter_t filter =
         H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr, &settings);
     if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32)
-      refuse(
-          fmt::format("`{}` needs filter {} of HDF5, expected gzip, shuffle or fletcher32; h5repack -f GZIP=4 "
-                      "replaces it, then voxherd verify --accept",
-                      name, static_cast<int>(filter)));
+      refuse_data(
+          "`{}` needs filter {} of HDF5, expected gzip, shuffle or fletcher32; h5repack -f GZIP=4 replaces it, then "
+          "voxherd verify --accept",
+          name, static_cast<int>(filter));
   }
   if (layout != H5D_CHUNKED) return;
   std::array<hsize_t, H5S_MAX_RANK> chunk{};
@@ -194,7 +191,7 @@ void check_type(hid_t dataset, const std::string& name, hid_t type) {
   };
   const handle stored(H5Dget_type(dataset), H5Tclose, "HDF5 type of " + name);
   if (H5Tequal(in_own_order(stored), in_own_order(type)) <= 0)
-    refuse(name + " has values of another type than the file's own description");
+    refuse_data("{} has values of another type than the file's own description", name);
 }
 
 }  // namespace
@@ -204,14 +201,14 @@ void check_dataset(hid_t file, hid_t dataset, const std::string& name, hid_t typ
   (void)count_values(file, dataset, name);
   const std::vector<std::uint64_t> found = shape_of(dataset);
   if (!std::equal(found.begin(), found.end(), shape.begin(), shape.end()))
-    refuse(fmt::format("{} has shape {}, expected {}", name, fmt::join(found, "x"), fmt::join(shape, "x")));
+    refuse_data("{} has shape {}, expected {}", name, fmt::join(found, "x"), fmt::join(shape, "x"));
   check_type(dataset, name, type);
 }
 
 void check_list(hid_t file, hid_t dataset, const std::string& name, hid_t type) {
   (void)count_values(file, dataset, name);
   if (const auto found = shape_of(dataset); found.size() != 1)
-    refuse(fmt::format("{} has {} axes, expected one", name, found.size()));
+    refuse_data("{} has {} axes, expected one", name, found.size());
   check_type(dataset, name, type);
 }
 
@@ -298,12 +295,11 @@ std::string read_text_attribute(hid_t object, const std::string& name) {
   const handle stored(H5Aget_type(a), H5Tclose, "HDF5 type of attribute " + name);
   if (H5Tget_class(stored) != H5T_STRING || H5Sget_simple_extent_npoints(space) != 1 ||
       H5Tis_variable_str(stored) > 0) {
-    throw failure(exit_status::bad_data, fmt::format("attribute `{}` is not a text of fixed length", name));
+    refuse_data("attribute `{}` is not a text of fixed length", name);
   }
   const std::size_t size = H5Tget_size(stored);
   if (size == 0 || size > max_text_bytes) {
-    throw failure(exit_status::bad_data,
-                  fmt::format("attribute `{}` has {} bytes, expected at most {}", name, size, max_text_bytes));
+    refuse_data("attribute `{}` has {} bytes, expected at most {}", name, size, max_text_bytes);
   }
   std::string text(size, '\0');
   checked(H5Aread(a, stored, text.data()), "reading attribute " + name);
@@ -315,8 +311,7 @@ void read_attribute(hid_t object, const std::string& name, hid_t type, std::size
   const handle a = attribute(object, name);
   const handle space(H5Aget_space(a), H5Sclose, "HDF5 dataspace");
   if (H5Sget_simple_extent_npoints(space) != static_cast<hssize_t>(count)) {
-    throw failure(exit_status::bad_data, fmt::format("attribute `{}` has {} values, expected {}", name,
-                                                     H5Sget_simple_extent_npoints(space), count));
+    refuse_data("attribute `{}` has {} values, expected {}", name, H5Sget_simple_extent_npoints(space), count);
   }
   checked(H5Aread(a, type, values), "reading attribute " + name);
 }

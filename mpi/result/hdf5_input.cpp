@@ -1,7 +1,5 @@
 #include "mpi/result/hdf5_input.hpp"
 
-#include <fmt/core.h>
-
 #include "mpi/result/hdf5_handle.hpp"
 
 namespace voxherd {
@@ -19,9 +17,9 @@ auto read_named(const std::string& name, const Read& read) {
   try {
     return read();
   } catch (const hdf5::disk_failure& f) {
-    throw failure(exit_status::disk, fmt::format("{}: {}", name, f.what()));
+    fail_on_disk("{}: {}", name, f.what());
   } catch (const failure& f) {
-    throw failure(exit_status::bad_data, fmt::format("{}: {}", name, f.what()));
+    refuse_data("{}: {}", name, f.what());
   }
 }
 
@@ -30,7 +28,7 @@ std::string read_text(hid_t file, const std::string& name) {
   const hdf5::handle dataset = hdf5::open_dataset(file, name),
                      type(H5Dget_type(dataset), H5Tclose, "HDF5 type of " + name);
   if (H5Tget_class(type) != H5T_STRING || hdf5::count_values(file, dataset, name) != 1)
-    throw failure(exit_status::bad_data, name + " is not a text");
+    refuse_data(name + " is not a text");
   const std::string what = "reading " + name;
   if (H5Tis_variable_str(type) > 0) {
     char* stored = nullptr;

@@ -1,7 +1,6 @@
 #include "mpi/result/named_output.hpp"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +8,6 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,14 +20,6 @@ namespace voxherd {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void refuse(exit_status status, const named_output& output, const std::string& what) {
-  throw failure(status, fmt::format("{} {}{}", output.option, output.path, what));
-}
-
-[[noreturn]] void refuse(const named_output& output, int error) {
-  refuse(exit_status::disk, output, fmt::format(": {}", std::strerror(error)));
-}
 
 /// The number of an open descriptor that has a path, such as 1 for /dev/stdout. It is not opened again: as a path it
 /// may be a file that a shell writes to.
@@ -56,24 +46,24 @@ target find_target(const named_output& output, const std::string& path) {
   struct stat status {};
   if (lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) return target::old_file;
   if (stat(path.c_str(), &status) != 0) {
-    if (errno != ENOENT) refuse(output, errno);
+    if (errno != ENOENT) fail_on_disk(errno, "{} {}", output.option, output.path);
     return target::new_file;
   }
-  if (S_ISDIR(status.st_mode)) refuse(exit_status::usage, output, " is a folder, expected a file");
+  if (S_ISDIR(status.st_mode)) refuse_usage("{} {} is a folder, expected a file", output.option, output.path);
   if (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)) return target::stream;
-  if (!S_ISREG(status.st_mode)) refuse(exit_status::usage, output, " is not a file, a terminal or a pipe");
+  if (!S_ISREG(status.st_mode)) refuse_usage("{} {} is not a file, a terminal or a pipe", output.option, output.path);
   return target::old_file;
 }
 
 [[noreturn]] void refuse_creation(const named_output& output, const std::string& path, int error) {
   const std::string given = fs::path(path).parent_path().string(), parent = given.empty() ? "." : given;
   if (error == ENOENT && access(parent.c_str(), F_OK) != 0) {
-    refuse(exit_status::disk, output, fmt::format(": folder {} does not exist; create it first", parent));
+    fail_on_disk("{} {}: folder {} does not exist; create it first", output.option, output.path, parent);
   }
   if (error == ENOENT || error == EACCES || error == EPERM || error == EROFS) {
-    refuse(exit_status::disk, output, fmt::format(": cannot write into {}: {}", parent, std::strerror(error)));
+    fail_on_disk(error, "{} {}: cannot write into {}", output.option, output.path, parent);
   }
-  refuse(output, error);
+  fail_on_disk(error, "{} {}", output.option, output.path);
 }
 
 /// Returns 0 or the error number.
@@ -88,12 +78,12 @@ int write_all(int file, std::string_view text) {
 }
 
 void write_stream(const named_output& output, int file, std::string_view text) {
-  if (file < 0) refuse(output, errno);
+  if (file < 0) fail_on_disk(errno, "{} {}", output.option, output.path);
   const auto usual = std::signal(SIGPIPE, SIG_IGN);  // a pipe without a reader is an error as any other
   const int write_error = write_all(file, text);
   std::signal(SIGPIPE, usual);
   const int error = close(file) != 0 && write_error == 0 ? errno : write_error;
-  if (error != 0) refuse(output, error);
+  if (error != 0) fail_on_disk(error, "{} {}", output.option, output.path);
 }
 
 void write_file(const named_output& output, const std::string& path, std::string_view text) {
@@ -103,9 +93,10 @@ void write_file(const named_output& output, const std::string& path, std::string
   if (error == 0) error = file.close_file();
   if (error == 0) error = file.rename(output.overwrite ? existing_file::replaced : existing_file::kept);
   if (error == EEXIST) {
-    refuse(exit_status::disk, output, " was created by another program in the meantime and is not replaced");
+    fail_on_disk("{} {} was created by another program in the meantime and is not replaced", output.option,
+                 output.path);
   }
-  if (error != 0) refuse(output, error);
+  if (error != 0) fail_on_disk(error, "{} {}", output.option, output.path);
 }
 
 /// The name behind all symbolic links, also that of a missing file; none for links that lead back to themselves.
@@ -130,17 +121,17 @@ void check_output(const named_output& output, const std::vector<kept_file>& othe
   const std::string path = path_to_write(output);
   if (const auto descriptor = find_descriptor(path)) {
     const int mode = fcntl(*descriptor, F_GETFL);
-    if (mode < 0) refuse(output, errno);
-    if ((mode & O_ACCMODE) == O_RDONLY) refuse(output, EBADF);
+    if (mode < 0) fail_on_disk(errno, "{} {}", output.option, output.path);
+    if ((mode & O_ACCMODE) == O_RDONLY) fail_on_disk(EBADF, "{} {}", output.option, output.path);
     return;
   }
   const target found = find_target(output, path);
   if (found == target::stream) {
-    if (access(path.c_str(), W_OK) != 0) refuse(output, errno);
+    if (access(path.c_str(), W_OK) != 0) fail_on_disk(errno, "{} {}", output.option, output.path);
     return;
   }
   if (found == target::old_file && !output.overwrite) {
-    refuse(exit_status::usage, output, " exists; --overwrite replaces it, or choose another name");
+    refuse_usage("{} {} exists; --overwrite replaces it, or choose another name", output.option, output.path);
   }
   const temporary_file trial(path);
   if (trial.error() != 0) refuse_creation(output, path, trial.error());
@@ -161,7 +152,7 @@ void write_output(const named_output& output, std::string_view text) {
 
 std::string follow_links(const std::string& path) {
   if (const auto target = find_link_target(path)) return *target;
-  throw failure(exit_status::usage, fmt::format("{}: the symbolic link leads back to itself", path));
+  refuse_usage("{}: the symbolic link leads back to itself", path);
 }
 
 file_identity::file_identity(const std::string& path) {
@@ -185,7 +176,7 @@ void check_not_kept(const named_output& output, const std::vector<kept_file>& ot
   const file_identity own(output.path);
   for (const kept_file& other : others)
     if (file_identity(other.path) == own)
-      refuse(exit_status::usage, output, fmt::format(" is {}; choose another name", other.role));
+      refuse_usage("{} {} is {}; choose another name", output.option, output.path, other.role);
 }
 
 std::vector<kept_file> list_inputs(const nlohmann::json& provenance) {

@@ -41,8 +41,8 @@ void check_file_name(const std::string& out, const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) == 0) {
     if (S_ISREG(status.st_mode)) return;
-    throw failure(exit_status::usage, fmt::format("--out {}: {} is {}, expected a file; choose another name", out, path,
-                                                  S_ISDIR(status.st_mode) ? "a folder" : "a device or a pipe"));
+    refuse_usage("--out {}: {} is {}, expected a file; choose another name", out, path,
+                 S_ISDIR(status.st_mode) ? "a folder" : "a device or a pipe");
   }
   if (errno == ENOENT) return;
   throw failure(errno == ENAMETOOLONG ? exit_status::usage : exit_status::disk,
@@ -73,9 +73,8 @@ output_lock::output_lock(const std::string& out) : path_(out + ".lock") {
   while (true) {
     file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file_ < 0)
-      throw failure(exit_status::disk,
-                    fmt::format("--out {}: {} cannot be created: {}; choose a folder that you may write to", out, path_,
-                                std::strerror(errno)));
+      fail_on_disk("--out {}: {} cannot be created: {}; choose a folder that you may write to", out, path_,
+                   std::strerror(errno));
     if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
       const int why = errno;
       if (why != EWOULDBLOCK) {
@@ -89,11 +88,8 @@ output_lock::output_lock(const std::string& out) : path_(out + ".lock") {
         usleep(50000);
         continue;
       }
-      throw failure(
-          exit_status::usage,
-          fmt::format(
-              "--out {}: another job is writing it (it holds the lock {}); wait for it, or choose another --out", out,
-              path_));
+      refuse_usage("--out {}: another job is writing it (it holds the lock {}); wait for it, or choose another --out",
+                   out, path_);
     }
     // The previous job may have removed the file between open and flock; then this lock protects nothing.
     if (same_file(file_, path_)) break;
@@ -102,10 +98,8 @@ output_lock::output_lock(const std::string& out) : path_(out + ".lock") {
   struct stat status {};
   if (fstat(file_, &status) == 0 && status.st_size > 0) {
     close(file_);
-    throw failure(
-        exit_status::usage,
-        fmt::format("--out {}: {} is not empty, so it is no lock of voxherd; move it, or choose another --out", out,
-                    path_));
+    refuse_usage("--out {}: {} is not empty, so it is no lock of voxherd; move it, or choose another --out", out,
+                 path_);
   }
   removed_.emplace(path_);
 }
@@ -140,13 +134,14 @@ beginning decide_beginning(const output_request& request, const result_layout& w
   const bool is_link = fs::is_symlink(fs::symlink_status(part, ignored));
   if (is_link && request.overwrite) return beginning::fresh;
   if (is_link)
-    throw failure(exit_status::usage, fmt::format("{} {}: {} is a link, expected a file that a stopped run has left; "
-                                                  "remove it, or replace it with --overwrite",
-                                                  request.option, out, part));
+    refuse_usage(
+        "{} {}: {} is a link, expected a file that a stopped run has left; remove it, or replace it with --overwrite",
+        request.option, out, part);
   if (request.resume && has_part && has_out && !request.overwrite) {
-    throw failure(exit_status::usage, fmt::format("{} {} exists, and {} was left by a stopped run; add --overwrite "
-                                                  "to continue it and replace {}, or remove one of them",
-                                                  request.option, out, part, out));
+    refuse_usage(
+        "{} {} exists, and {} was left by a stopped run; add --overwrite to continue it and replace {}, or remove one "
+        "of them",
+        request.option, out, part, out);
   }
   if (request.resume && has_part) {
     try {
@@ -164,44 +159,37 @@ beginning decide_beginning(const output_request& request, const result_layout& w
   }
   if (request.overwrite) return beginning::fresh;
   if (request.is_step && (has_out || has_part)) {
-    throw failure(exit_status::usage, fmt::format("{} was left by a stopped run; --resume continues it, "
-                                                  "--overwrite starts again",
-                                                  has_out ? out : part));
+    refuse_usage("{} was left by a stopped run; --resume continues it, --overwrite starts again", has_out ? out : part);
   }
   if (has_out) {
-    throw failure(exit_status::usage,
-                  fmt::format("{} {} exists; --overwrite replaces it, or choose another name", request.option, out));
+    refuse_usage("{} {} exists; --overwrite replaces it, or choose another name", request.option, out);
   }
   if (has_part) {
-    throw failure(exit_status::usage,
-                  fmt::format("{} {}: {} was left by a stopped run; --resume continues it, --overwrite starts again",
-                              request.option, out, part));
+    refuse_usage("{} {}: {} was left by a stopped run; --resume continues it, --overwrite starts again", request.option,
+                 out, part);
   }
   return beginning::fresh;
 }
 
 void check_output_folder(const std::string& out, std::uint64_t bytes) {
   const std::string folder = parent_folder(out);
-  if (out.empty()) throw failure(exit_status::usage, "--out is missing: the name of the result file, e.g. result.h5");
+  if (out.empty()) refuse_usage("--out is missing: the name of the result file, e.g. result.h5");
   std::error_code ignored;
-  if (fs::is_directory(out, ignored))
-    throw failure(exit_status::usage, fmt::format("--out {} is a folder, expected a file", out));
+  if (fs::is_directory(out, ignored)) refuse_usage("--out {} is a folder, expected a file", out);
   if (!fs::is_directory(folder, ignored)) {
-    throw failure(exit_status::disk, fmt::format("--out {}: folder {} does not exist; create it first", out, folder));
+    fail_on_disk("--out {}: folder {} does not exist; create it first", out, folder);
   }
   check_name_length(out);
   for (const char* ending : {"", ".part", ".part.new", ".lock"}) check_file_name(out, out + ending);
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw failure(exit_status::disk,
-                  fmt::format("--out {}: cannot write into {}: {}", out, folder, std::strerror(errno)));
+    fail_on_disk(errno, "--out {}: cannot write into {}", out, folder);
   }
   struct statvfs disk {};
   if (statvfs(folder.c_str(), &disk) != 0) return;
   const double free_bytes = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
   if (free_bytes < static_cast<double>(bytes)) {
-    throw failure(exit_status::disk,
-                  fmt::format("--out {}: the result needs {}, but {} has only {} free", out,
-                              readable_bytes(static_cast<double>(bytes)), folder, readable_bytes(free_bytes)));
+    fail_on_disk("--out {}: the result needs {}, but {} has only {} free", out,
+                 readable_bytes(static_cast<double>(bytes)), folder, readable_bytes(free_bytes));
   }
 }
 
@@ -215,7 +203,7 @@ void remove_leftovers(const std::string& out) {
 void check_still_there(const std::string& out) {
   const std::string part = unfinished_path(out);
   if (access(part.c_str(), F_OK) == 0) return;
-  throw failure(exit_status::disk, fmt::format("{} was removed while the run was writing it; start again", part));
+  fail_on_disk("{} was removed while the run was writing it; start again", part);
 }
 
 void give_final_name(const std::string& out, existing_file existing) {
@@ -231,12 +219,12 @@ void give_final_name(const std::string& out, existing_file existing) {
   }
   const int error = rename_file(part, out, existing);
   if (error == EEXIST) {
-    throw failure(exit_status::disk, fmt::format("{} was created by another program during the run and is not "
-                                                 "replaced; move it, then run the same command with --resume",
-                                                 out));
+    fail_on_disk(
+        "{} was created by another program during the run and is not replaced; move it, then run the same command with "
+        "--resume",
+        out);
   }
-  if (error != 0)
-    throw failure(exit_status::disk, fmt::format("renaming {} to {}: {}", part, out, std::strerror(error)));
+  if (error != 0) fail_on_disk(error, "renaming {} to {}", part, out);
   sync_folder(parent_folder(out));
 }
 

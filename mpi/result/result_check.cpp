@@ -95,10 +95,10 @@ result_damage check_share(const std::string& path, const result_layout& layout, 
       own.tables += wrong + ": differs from the points of the items\n";
     if (part == checked_part::everything) own.batches = wrong_batches(path, file, layout, rank, ranks);
   } catch (const hdf5::disk_failure& f) {
-    throw failure(exit_status::disk, fmt::format("{}: {}", path, f.what()));
+    fail_on_disk("{}: {}", path, f.what());
   } catch (const failure& f) {
     check_readable(path);
-    throw failure(exit_status::bad_data, fmt::format("{}: damaged: {}", path, f.what()));
+    refuse_data("{}: damaged: {}", path, f.what());
   }
   return own;
 }
@@ -115,10 +115,10 @@ void accept_tables(const std::string& path) {
   try {
     store_table_checksum(path);
   } catch (const hdf5::disk_failure& f) {
-    throw failure(exit_status::disk, fmt::format("{}: {}", path, f.what()));
+    fail_on_disk("{}: {}", path, f.what());
   } catch (const failure& f) {
     if (f.status == exit_status::bad_data) throw;
-    throw failure(exit_status::bad_data, fmt::format("{}: damaged, not rewritten: {}; copy it again", path, f.what()));
+    refuse_data("{}: damaged, not rewritten: {}; copy it again", path, f.what());
   }
 }
 

@@ -1,7 +1,5 @@
 #include "mpi/result/result_layout.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -33,14 +31,14 @@ output_layout layout_named(const std::string& name) {
   for (const layout_word& w : layout_words) {
     if (name == w.word) return w.layout;
   }
-  throw failure(exit_status::bad_data, fmt::format("attribute `contents`: unknown layout `{}`", name));
+  refuse_data("attribute `contents`: unknown layout `{}`", name);
 }
 
 element_type type_named(const std::string& name) {
   for (const element_type type : element_types) {
     if (name == type_name(type)) return type;
   }
-  throw failure(exit_status::bad_data, fmt::format("attribute `contents`: unknown type `{}`", name));
+  refuse_data("attribute `contents`: unknown type `{}`", name);
 }
 
 std::uint64_t product(const std::vector<std::uint64_t>& shape) {
@@ -121,9 +119,7 @@ std::vector<std::uint64_t> read_shape(const nlohmann::json& shape) {
   std::vector<std::uint64_t> extents;
   for (const nlohmann::json& extent : shape) {
     if (!extent.is_number_unsigned())
-      throw failure(exit_status::bad_data, fmt::format("attribute `contents`: a shape has the extent {}, expected a "
-                                                       "whole number",
-                                                       dump_json(extent)));
+      refuse_data("attribute `contents`: a shape has the extent {}, expected a whole number", dump_json(extent));
     extents.push_back(extent.get<std::uint64_t>());
   }
   return extents;
@@ -143,8 +139,7 @@ void read_contents(const nlohmann::json& contents, result_layout& layout) {
   check_names(layout);
   for (const output_spec& o : layout.outputs)
     if (std::find(o.shape.begin(), o.shape.end(), 0u) != o.shape.end())
-      throw failure(exit_status::bad_data,
-                    fmt::format("attribute `contents`: {} has no values per row", dataset_path(o)));
+      refuse_data("attribute `contents`: {} has no values per row", dataset_path(o));
 }
 
 namespace {
@@ -156,12 +151,10 @@ void check_name(const std::string& name, const char* of) {
   const bool has_separator = std::any_of(
       name.begin(), name.end(), [](char c) { return c == '/' || static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
   if (name.empty() || name == "." || name == ".." || has_separator)
-    throw failure(exit_status::bad_data,
-                  fmt::format("`{}` is the name of {}, expected a name without slashes and control characters",
-                              one_line(name), of));
+    refuse_data("`{}` is the name of {}, expected a name without slashes and control characters", one_line(name), of);
   if (name.size() > max_name_bytes)
-    throw failure(exit_status::bad_data, fmt::format("`{}...` is the name of {}, expected a name of at most {} bytes",
-                                                     one_line(name.substr(0, 40)), of, max_name_bytes));
+    refuse_data("`{}...` is the name of {}, expected a name of at most {} bytes", one_line(name.substr(0, 40)), of,
+                max_name_bytes);
 }
 
 }  // namespace
@@ -169,7 +162,7 @@ void check_name(const std::string& name, const char* of) {
 void check_names(const result_layout& layout) {
   std::set<std::string> paths;
   const auto add = [&](const std::string& path) {
-    if (!paths.insert(path).second) throw failure(exit_status::bad_data, path + " is listed twice");
+    if (!paths.insert(path).second) refuse_data(path + " is listed twice");
   };
   for (const output_spec& o : layout.outputs) {
     check_name(o.name, "an output");

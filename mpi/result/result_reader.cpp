@@ -58,12 +58,12 @@ bool is_later(const std::string& other) {
           ? fmt::format("it was written by voxherd {}, and this is {}: use that version", written_by, version)
           : "is it a complete copy of a voxherd result?";
   const char* unfinished = path.ends_with(".part") ? " --overwrite starts again" : "";
-  throw failure(exit_status::bad_data, fmt::format("{}: {}; {}{}", path, what, advice, unfinished));
+  refuse_data("{}: {}; {}{}", path, what, advice, unfinished);
 }
 
 nlohmann::json parse_text(const std::string& text) {
   nlohmann::json value = parse_json(text, "a text of the result");
-  if (value.is_discarded()) throw failure(exit_status::bad_data, "a text of the result is no JSON");
+  if (value.is_discarded()) refuse_data("a text of the result is no JSON");
   return value;
 }
 
@@ -77,16 +77,12 @@ void read_image(hid_t file, bool has_volumes, image_grid& grid) {
   double voxels = 1;
   for (const std::uint64_t extent : grid.size) voxels *= static_cast<double>(extent);
   if (voxels > max_voxels || voxels == 0) {
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("attribute `size` of /image is {}, which is not the size of an image", fmt::join(grid.size, "x")));
+    refuse_data("attribute `size` of /image is {}, which is not the size of an image", fmt::join(grid.size, "x"));
   }
   for (const double mm : grid.voxel_size_mm)
-    if (!std::isfinite(mm))
-      throw failure(exit_status::bad_data, "attribute `voxel_size_mm` of /image is not a list of finite numbers");
+    if (!std::isfinite(mm)) refuse_data("attribute `voxel_size_mm` of /image is not a list of finite numbers");
   for (const double element : grid.voxel_to_world)
-    if (!std::isfinite(element))
-      throw failure(exit_status::bad_data, "attribute `voxel_to_world` of /image is not a matrix of finite numbers");
+    if (!std::isfinite(element)) refuse_data("attribute `voxel_to_world` of /image is not a matrix of finite numbers");
 }
 
 /// Reads the datasets that are not written in batches, and compares their checksums.
@@ -120,8 +116,7 @@ class known_values {
     std::uint64_t expected = 0;
     hdf5::read_attribute(dataset, checksum_name, H5T_STD_U64LE, 1, &expected);
     if (sum.value() != expected)
-      throw failure(exit_status::bad_data,
-                    fmt::format("{} is damaged: checksum {:016x}, expected {:016x}", name, sum.value(), expected));
+      refuse_data("{} is damaged: checksum {:016x}, expected {:016x}", name, sum.value(), expected);
     return values;
   }
 
@@ -134,7 +129,7 @@ nlohmann::json read_summary(hid_t file) {
   const hdf5::handle type(H5Dget_type(dataset), H5Tclose, "HDF5 type of the summary");
   const bool is_text = H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
   if (!is_text || H5Tget_size(type) != summary_bytes || hdf5::count_values(file, dataset, summary_path) != 1)
-    throw failure(exit_status::bad_data, fmt::format("{} is not a text of {} bytes", summary_path, summary_bytes));
+    refuse_data("{} is not a text of {} bytes", summary_path, summary_bytes);
   std::string text(summary_bytes, '\0');
   hdf5::checked(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()), "reading /journal/summary");
   text.resize(text.find_last_not_of('\0') + 1);
@@ -144,8 +139,7 @@ nlohmann::json read_summary(hid_t file) {
 /// What every reader relies on: `inputs` is an object of objects.
 void check_texts(result_layout& layout) {
   const auto expect_object = [](const nlohmann::json& value, const char* name) {
-    if (!value.is_object())
-      throw failure(exit_status::bad_data, fmt::format("attribute `{}` is not a JSON object", name));
+    if (!value.is_object()) refuse_data("attribute `{}` is not a JSON object", name);
   };
   expect_object(layout.configuration, "configuration");
   expect_object(layout.provenance, "provenance");
@@ -162,17 +156,16 @@ void check_items(const result_layout& layout) {
   const bool outside = std::any_of(voxels.begin(), voxels.end(),
                                    [&](std::uint64_t v) { return v >= voxel_count && (has_volumes || v != no_voxel); });
   if (outside || (has_volumes && !increasing)) {
-    throw failure(exit_status::bad_data, "/items/voxel is not an increasing list of voxels of the image");
+    refuse_data("/items/voxel is not an increasing list of voxels of the image");
   }
   std::uint64_t next = 0;
   for (const batch& b : layout.batches) {
     if (b.first_item != next || b.item_count == 0 || b.item_count > voxels.size() - next) {
-      throw failure(exit_status::bad_data,
-                    fmt::format("/journal/first_item[{}] = {} is out of order", b.number, b.first_item));
+      refuse_data("/journal/first_item[{}] = {} is out of order", b.number, b.first_item);
     }
     next += b.item_count;
   }
-  if (next != voxels.size()) throw failure(exit_status::bad_data, "/journal/first_item does not cover all items");
+  if (next != voxels.size()) refuse_data("/journal/first_item does not cover all items");
 }
 
 void check_offsets(const result_layout& layout) {
@@ -180,9 +173,7 @@ void check_offsets(const result_layout& layout) {
   const auto& offsets = layout.point_offsets;
   if (offsets.size() != layout.item_voxels.size() + 1 || offsets.front() != 0 ||
       !std::is_sorted(offsets.begin(), offsets.end())) {
-    throw failure(exit_status::bad_data, fmt::format("{} is not a list of one increasing offset per item and the "
-                                                     "number of points",
-                                                     offset_path));
+    refuse_data("{} is not a list of one increasing offset per item and the number of points", offset_path);
   }
 }
 
@@ -194,7 +185,7 @@ auto read_named(const std::string& path, const std::string& written_by, const Re
   try {
     return read();
   } catch (const hdf5::disk_failure& f) {
-    throw failure(exit_status::disk, fmt::format("{}: {}", path, f.what()));
+    fail_on_disk("{}: {}", path, f.what());
   } catch (const failure& f) {
     check_readable(path);
     bad(path, f.what(), written_by);
@@ -236,7 +227,7 @@ result_reader::result_reader(const std::string& path, checksums known) : state_(
     check_offsets(s.layout);
     s.outputs = hdf5::open_outputs(s.file, s.layout);
     if (s.journal.size() != s.layout.batches.size())
-      throw failure(exit_status::bad_data, "the length of /journal/batches does not match the plan");
+      refuse_data("the length of /journal/batches does not match the plan");
   });
   note_json_source(path);
 }
@@ -271,9 +262,9 @@ const std::vector<std::uint64_t>& result_reader::image_voxels() const {
   for (std::size_t i = 0; i < item_voxels().size(); ++i)
     if (item_voxels()[i] >= voxels)
       refuse_data(
-          fmt::format("{}: item {} is in no voxel of the image, expected a result of voxels; is it a complete "
-                      "copy of a voxherd result?",
-                      path(), i));
+          "{}: item {} is in no voxel of the image, expected a result of voxels; is it a complete copy of a voxherd "
+          "result?",
+          path(), i);
   return item_voxels();
 }
 
@@ -281,11 +272,11 @@ const std::vector<double>& result_reader::constant_values(const std::string& gro
                                                           std::uint64_t count) const {
   const constant* found = find_constant(group, name);
   if (found == nullptr)
-    refuse_data(fmt::format("{}: is a result of {} and has no /{}/{}; give a result that has it", path(),
-                            analysis_name(), group, name));
+    refuse_data("{}: is a result of {} and has no /{}/{}; give a result that has it", path(), analysis_name(), group,
+                name);
   if (found->values.size() != count)
-    refuse_data(fmt::format("{}: /{}/{} has {} values, expected {}; is it a complete copy of a voxherd result?", path(),
-                            group, name, found->values.size(), count));
+    refuse_data("{}: /{}/{} has {} values, expected {}; is it a complete copy of a voxherd result?", path(), group,
+                name, found->values.size(), count);
   return found->values;
 }
 
@@ -301,9 +292,8 @@ std::vector<std::uint64_t> result_reader::constant_indices(const std::string& gr
     if (is_none && gaps == index_gaps::negative_is_none) continue;
     if (!(v >= 0 && v < limit) || v != std::floor(v))
       refuse_data(
-          fmt::format("{}: /{}/{}[{}] is {}, expected a whole number from 0 to {}; is it a complete copy of a "
-                      "voxherd result?",
-                      path(), group, name, i, v, below == 0 ? 0 : below - 1));
+          "{}: /{}/{}[{}] is {}, expected a whole number from 0 to {}; is it a complete copy of a voxherd result?",
+          path(), group, name, i, v, below == 0 ? 0 : below - 1);
     indices[i] = static_cast<std::uint64_t>(v);
   }
   return indices;
@@ -327,8 +317,7 @@ std::size_t result_reader::find_output(const std::string& name) const {
     if (outputs()[i].name == name) return i;
     names.push_back(outputs()[i].name);
   }
-  throw failure(exit_status::bad_data,
-                fmt::format("{} has no output `{}`; it has: {}", path(), name, fmt::join(names, ", ")));
+  refuse_data("{} has no output `{}`; it has: {}", path(), name, fmt::join(names, ", "));
 }
 
 const output_spec& result_reader::output(const std::string& name) const { return outputs()[find_output(name)]; }
@@ -337,8 +326,8 @@ namespace {
 
 void check_components(const std::string& path, const output_spec& o, std::uint64_t expected) {
   if (expected != 0 && components_of(o) != expected)
-    refuse_data(fmt::format("{}: `{}` has {} values per row, expected {}; is it a complete copy of a voxherd result?",
-                            path, o.name, components_of(o), expected));
+    refuse_data("{}: `{}` has {} values per row, expected {}; is it a complete copy of a voxherd result?", path, o.name,
+                components_of(o), expected);
 }
 
 }  // namespace
@@ -347,8 +336,8 @@ void result_reader::require_output(const std::string& name, output_layout layout
   constexpr const char* const kinds[] = {"a map", "samples", "points"};
   const output_spec& o = output(name);
   if (o.layout != layout)
-    refuse_data(fmt::format("{}: `{}` is {}, expected {}; is it a complete copy of a voxherd result?", path(), name,
-                            kinds[static_cast<std::size_t>(o.layout)], kinds[static_cast<std::size_t>(layout)]));
+    refuse_data("{}: `{}` is {}, expected {}; is it a complete copy of a voxherd result?", path(), name,
+                kinds[static_cast<std::size_t>(o.layout)], kinds[static_cast<std::size_t>(layout)]);
   check_components(path(), o, components);
 }
 
@@ -380,9 +369,8 @@ std::size_t result_reader::checked_rows(const std::string& name, output_layout l
   const std::uint64_t rows = o.layout == output_layout::points ? point_count() : item_voxels().size();
   if (o.layout != layout || layout == output_layout::volume || first > rows || count > rows - first)
     refuse_data(
-        fmt::format("{}: `{}` does not have the rows {} to {}, which such a result has; is it a complete copy of "
-                    "a voxherd result?",
-                    path(), name, first, first + count));
+        "{}: `{}` does not have the rows {} to {}, which such a result has; is it a complete copy of a voxherd result?",
+        path(), name, first, first + count);
   check_components(path(), o, components);
   return number;
 }
@@ -412,8 +400,8 @@ void result_reader::read_rows_into(const std::string& name, element_type type, s
   const std::size_t number = checked_rows(name, output(name).layout, first, count, 0);
   const output_spec& o = outputs()[number];
   if (o.type != type)
-    refuse_data(fmt::format("{}: `{}` has type {}, expected {}; is it a complete copy of a voxherd result?", path(),
-                            name, type_name(o.type), type_name(type)));
+    refuse_data("{}: `{}` has type {}, expected {}; is it a complete copy of a voxherd result?", path(), name,
+                type_name(o.type), type_name(type));
   read_named(path(), version(),
              [&] { hdf5::read_rows(state_->outputs[number], o, hdf5::file_type(type), first, count, values); });
 }
@@ -424,10 +412,8 @@ std::vector<std::uint32_t> result_reader::read_indices(const std::string& name, 
   std::vector<std::uint32_t> indices = read_rows<std::uint32_t>(name, first, count);
   const auto wrong = std::find_if(indices.begin(), indices.end(), [&](std::uint32_t i) { return i >= below; });
   if (wrong != indices.end())
-    refuse_data(
-        fmt::format("{}: `{}` of row {} is {}, expected a number below {}; is it a complete copy of a voxherd "
-                    "result?",
-                    path(), name, first + static_cast<std::uint64_t>(wrong - indices.begin()), *wrong, below));
+    refuse_data("{}: `{}` of row {} is {}, expected a number below {}; is it a complete copy of a voxherd result?",
+                path(), name, first + static_cast<std::uint64_t>(wrong - indices.begin()), *wrong, below);
   return indices;
 }
 
@@ -467,10 +453,8 @@ void result_reader::check_batches() const {
       const std::uint64_t found = read_named(path(), version(), [&] { return checker.compute(batches()[b]); });
       if (found == journal()[b].checksum) continue;
       next = batches().size();
-      throw failure(exit_status::bad_data,
-                    fmt::format("{} is damaged: {}; copy it again, or compute it again; `voxherd verify {}` lists all "
-                                "damage",
-                                path(), describe_damage(batches()[b], found, journal()[b].checksum), path()));
+      refuse_data("{} is damaged: {}; copy it again, or compute it again; `voxherd verify {}` lists all damage", path(),
+                  describe_damage(batches()[b], found, journal()[b].checksum), path());
     }
   };
   constexpr int max_threads = 16;  // more do not read faster from the system's page cache

@@ -75,9 +75,8 @@ std::optional<std::string> options_differ(const result_reader& stored, const res
 
 void refuse(const result_reader& stored, const std::optional<std::string>& difference) {
   if (!difference) return;
-  throw failure(exit_status::usage,
-                fmt::format("{} belongs to a different study ({}); use the same options and inputs, or --overwrite",
-                            stored.path(), *difference));
+  refuse_usage("{} belongs to a different study ({}); use the same options and inputs, or --overwrite", stored.path(),
+               *difference);
 }
 
 }  // namespace

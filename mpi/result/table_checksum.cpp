@@ -68,21 +68,17 @@ std::string find_block_problem(const user_block& block, std::uint64_t file_bytes
 constexpr auto not_this_version =
     " is an HDF5 file, but not a result of this version of voxherd; read it with the version that wrote it";
 
-[[noreturn]] void refuse_file(const std::string& path, const std::string& problem) {
-  throw failure(
-      exit_status::bad_data,
-      fmt::format("{} {}; is it a complete copy of a voxherd result? After a change by another program, `voxherd "
-                  "verify --accept` stores a new checksum",
-                  path, problem));
-}
+constexpr auto not_as_written =
+    "{} {}; is it a complete copy of a voxherd result? After a change by another program, `voxherd verify --accept` "
+    "stores a new checksum";
 
 user_block read_user_block(const disk_file& file, const std::string& path) {
   user_block block;
   (void)file.read(0, std::as_writable_bytes(std::span(&block, 1)));
   if (std::string_view(block.text.data(), block.text.size()).starts_with(hdf5_signature))
-    throw failure(exit_status::bad_data, path + not_this_version);
+    refuse_data(path + not_this_version);
   const std::string problem = find_block_problem(block, file.bytes());
-  if (!problem.empty()) refuse_file(path, problem);
+  if (!problem.empty()) refuse_data(not_as_written, path, problem);
   return block;
 }
 
@@ -115,7 +111,7 @@ std::vector<byte_range> find_values(const std::string& path) {
   const hdf5::handle creation(H5Fget_create_plist(file), H5Pclose, "HDF5 properties");
   hsize_t block_bytes = 0;
   hdf5::checked(H5Pget_userblock(creation, &block_bytes), "HDF5 user block");
-  if (block_bytes != user_block_bytes) throw failure(exit_status::bad_data, path + not_this_version);
+  if (block_bytes != user_block_bytes) refuse_data(path + not_this_version);
   std::vector<byte_range> all;
   for (const std::string& name : hdf5::dataset_paths(file)) {
     const hdf5::handle dataset = hdf5::open_unread_dataset(file, name);
@@ -160,7 +156,8 @@ void check_tables(const std::string& path) {
   while (block.state == table_state::fixed && table_checksum(file, block) != block.table_checksum) {
     // Another process may have completed the file meanwhile.
     const user_block now = read_user_block(file, path);
-    if (std::memcmp(&now, &block, sizeof now) == 0) refuse_file(path, "is damaged: HDF5's tables have changed");
+    if (std::memcmp(&now, &block, sizeof now) == 0)
+      refuse_data(not_as_written, path, "is damaged: HDF5's tables have changed");
     block = now;
   }
 }

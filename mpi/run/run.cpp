@@ -40,8 +40,7 @@ void check_same_items(const session& s, const analysis& a) {
   s.broadcast(of_root);
   s.agree([&] {
     if (own != of_root)
-      throw failure(exit_status::bad_data,
-                    "this rank has different items (mask, seeds) from rank 0; do both read the same files?");
+      refuse_data("this rank has different items (mask, seeds) from rank 0; do both read the same files?");
   });
 }
 
@@ -50,9 +49,10 @@ void check_same_kind(const session& s, device_kind kind) {
   s.broadcast(of_root);
   s.agree([&] {
     if (kind != of_root) {
-      throw failure(exit_status::usage, fmt::format("this rank computes on {}, rank 0 on {}; use --backend cpu or "
-                                                    "--backend cuda for all, or --backend mixed for both in one run",
-                                                    kind_name(kind), kind_name(of_root)));
+      refuse_usage(
+          "this rank computes on {}, rank 0 on {}; use --backend cpu or --backend cuda for all, or --backend mixed for "
+          "both in one run",
+          kind_name(kind), kind_name(of_root));
     }
   });
 }

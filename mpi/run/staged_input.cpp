@@ -31,9 +31,10 @@ wait_state combine(const session& s, const wait_state& own) {
   return {all[0], all[1], all[2]};
 }
 
-[[noreturn]] void leave(int signal) {
-  throw failure(exit_status::interrupted,
-                fmt::format("stopped on signal {} while reading the input; repeat the command", signal_name(signal)));
+void throw_if_signal(int signal) {
+  if (signal != 0)
+    throw failure(exit_status::interrupted,
+                  fmt::format("stopped on signal {} while reading the input; repeat the command", signal_name(signal)));
 }
 
 /// Waits for the stage. Returns a signal that any rank received meanwhile, 0 for none.
@@ -92,13 +93,9 @@ bool await_stage(const session& s, staged_input& input, continued_by what) {
   return signal == 0;
 }
 
-void await_stage_or_throw(const session& s, staged_input& input) {
-  if (const int signal = signal_before_stage(s, input); signal != 0) leave(signal);
-}
+void await_stage_or_throw(const session& s, staged_input& input) { throw_if_signal(signal_before_stage(s, input)); }
 
-void throw_if_stopped() {
-  if (stop_signals::received() != 0) leave(stop_signals::received());
-}
+void throw_if_stopped() { throw_if_signal(stop_signals::received()); }
 
 void for_each_stage(const session& s, staged_input& input, std::uint64_t items,
                     const std::function<void(std::uint64_t, std::uint64_t)>& work) {
@@ -122,10 +119,10 @@ std::vector<run_stage> cut_into_stages(std::span<const batch> plan, std::span<co
   for (const std::uint64_t number : numbers) {
     const batch& b = plan[number];
     if (b.item_count > max_items)
-      throw failure(exit_status::usage,
-                    fmt::format("--host-memory is enough for {} voxels of the compressed images at a time, but a batch "
-                                "of this result has {}; increase it or provide uncompressed images",
-                                max_items, b.item_count));
+      refuse_usage(
+          "--host-memory is enough for {} voxels of the compressed images at a time, but a batch of this result has "
+          "{}; increase it or provide uncompressed images",
+          max_items, b.item_count);
     const std::uint64_t end = b.first_item + b.item_count;
     if (!stages.back().batches.empty() && end - stages.back().first > max_items) stages.emplace_back();
     run_stage& stage = stages.back();

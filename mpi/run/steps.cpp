@@ -52,8 +52,7 @@ void check_trace(const run_settings& step, bool is_received, const std::string& 
 void check_exists(const std::string& option, const std::string& file, const std::string& out) {
   if (std::error_code none; std::filesystem::exists(file, none)) return;
   if (is_asked()) answer_with_difference(out, fmt::format("{} {} does not exist", option, file));
-  throw failure(exit_status::usage,
-                fmt::format("{} is complete, but {} {} does not exist; --overwrite computes both", out, option, file));
+  refuse_usage("{} is complete, but {} {} does not exist; --overwrite computes both", out, option, file);
 }
 
 void print_estimate(const run_estimate& found, const run_settings& settings, const std::string& out) {
@@ -151,10 +150,10 @@ void step_list::check_file_names(const run_settings& settings) const {
     if (!each.is_intermediate()) continue;
     const std::string file = intermediate_file(settings, each.name);
     if (const auto foreign = find_foreign_file(file))
-      throw failure(exit_status::usage,
-                    fmt::format("{} exists and is no file of voxherd; --out {} needs this name for a temporary file; "
-                                "move it, or choose another --out",
-                                *foreign, settings.out));
+      refuse_usage(
+          "{} exists and is no file of voxherd; --out {} needs this name for a temporary file; move it, or choose "
+          "another --out",
+          *foreign, settings.out);
     for (kept_file& path : list_result_files("--out", file)) {
       path.role = "a temporary file of --out";
       temporary.push_back(std::move(path));

@@ -1,6 +1,5 @@
 #include "mpi/run/study.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -26,7 +25,7 @@ namespace {
 /// Checks the properties that every analysis must have. The same on all ranks.
 void check_items(const analysis& a, const result_layout& layout) {
   if (layout.item_voxels.empty() && !a.may_be_empty()) {
-    throw failure(exit_status::bad_data, "the mask is empty: there are no voxels to analyse");
+    refuse_data("the mask is empty: there are no voxels to analyse");
   }
   const auto& offsets = layout.point_offsets;
   const bool right = has_layout(layout.outputs, output_layout::points)
@@ -142,8 +141,7 @@ std::string first_line(const std::string& lines) { return lines.substr(0, lines.
 /// Only the batches of a file can be computed again.
 void refuse_damage(const std::string& path, const result_damage& damage) {
   if (damage.tables.empty()) return;
-  throw failure(exit_status::bad_data,
-                fmt::format("{} was damaged: {}; --overwrite starts again", path, first_line(damage.tables)));
+  refuse_data("{} was damaged: {}; --overwrite starts again", path, first_line(damage.tables));
 }
 
 /// What `voxherd verify` checks, before the file gets its final name.
@@ -151,9 +149,9 @@ void check_written(const session& s, const std::string& path, const result_layou
   const result_damage damage = check_result(s, path, layout, checked_part::everything);
   refuse_damage(path, damage);
   if (damage.batches.empty()) return;
-  throw failure(exit_status::disk, fmt::format("{} contains other bytes than were written: {}; is the disk broken? "
-                                               "--resume computes such batches again",
-                                               path, first_line(damage.batches)));
+  fail_on_disk(
+      "{} contains other bytes than were written: {}; is the disk broken? --resume computes such batches again", path,
+      first_line(damage.batches));
 }
 
 }  // namespace
@@ -233,11 +231,10 @@ void study::read_complete(const batch_receiver& receive) const {
   s_.agree([&] {
     const auto damaged = std::find(good.begin(), good.end(), false);
     if (damaged != good.end())
-      throw failure(
-          exit_status::bad_data,
-          fmt::format("{} is damaged: batch {} does not have the checksum with which it was written; remove the "
-                      "file and repeat the command, which computes it again",
-                      settings_.out, damaged - good.begin()));
+      refuse_data(
+          "{} is damaged: batch {} does not have the checksum with which it was written; remove the file and repeat "
+          "the command, which computes it again",
+          settings_.out, damaged - good.begin());
     read_batches(s_, *reader, good, receive);
   });
 }

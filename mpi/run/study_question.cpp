@@ -1,6 +1,5 @@
 #include "mpi/run/study_question.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include "core/failure.hpp"
@@ -95,9 +94,7 @@ bool is_asked() { return current_answer != nullptr; }
 void answer_question(const session& s, const std::string& analysis, const run_settings& settings) {
   s.on_root([&] {
     const result_reader stored(settings.out);
-    if (!stored.complete())
-      throw failure(exit_status::bad_data,
-                    fmt::format("{} is incomplete although it has its final name; remove it", settings.out));
+    if (!stored.complete()) refuse_data("{} is incomplete although it has its final name; remove it", settings.out);
     result_layout wanted = begin_layout(analysis, settings, {});
     set_backend(settings.backend, stored.configuration(), wanted.configuration);
     if (const auto difference = find_difference(stored, wanted)) answer_with_difference(settings.out, *difference);
@@ -106,9 +103,9 @@ void answer_question(const session& s, const std::string& analysis, const run_se
 
 void answer_with_difference(const std::string& path, const std::string& difference) {
   if (current_answer != nullptr) current_answer->difference = difference;
-  throw failure(exit_status::usage, fmt::format("{} belongs to a different study ({}); choose another result file, or "
-                                                "remove this one to compute it again",
-                                                path, difference));
+  refuse_usage(
+      "{} belongs to a different study ({}); choose another result file, or remove this one to compute it again", path,
+      difference);
 }
 
 void answer_unfinished(const std::string& what) {

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -165,10 +164,9 @@ exit_status dispatch(session& s, const program_parts& program, const std::vector
     return exit_status::complete;
   }
   if (std::error_code gone; (void)std::filesystem::current_path(gone), gone)
-    throw failure(exit_status::missing_input,
-                  fmt::format("the current folder: {}; change to a folder that exists", gone.message()));
+    refuse_missing("the current folder: {}; change to a folder that exists", gone.message());
   // Before the first kernel: an illegal instruction would end the program without a message.
-  if (const std::string why = why_kernels_cannot_run(); !why.empty()) throw failure(exit_status::usage, why);
+  if (const std::string why = why_kernels_cannot_run(); !why.empty()) refuse_usage(why);
   if (c.retell == nullptr) return run_command(s, program, c, rest);
   spdlog::set_formatter(std::make_unique<message_formatter>(&c, rest));
   try {
@@ -178,14 +176,12 @@ exit_status dispatch(session& s, const program_parts& program, const std::vector
   }
 }
 
-[[noreturn]] void fail_output(const std::string& reason) {
-  throw failure(exit_status::disk, "standard output cannot be written: " + reason);
-}
+constexpr auto cannot_print = "standard output cannot be written";
 
 /// Writes what is still in memory. What was printed may be all that a command made, so that losing it is a failure.
 void finish_output() {
-  if (std::fflush(stdout) != 0) fail_output(std::strerror(errno));
-  if (std::ferror(stdout) != 0) fail_output("a part of it is missing");
+  if (std::fflush(stdout) != 0) fail_on_disk(errno, cannot_print);
+  if (std::ferror(stdout) != 0) fail_on_disk("{}: a part of it is missing", cannot_print);
 }
 
 exit_status dispatch_and_print(session& s, const program_parts& program, const std::vector<std::string>& words) {
@@ -195,7 +191,7 @@ exit_status dispatch_and_print(session& s, const program_parts& program, const s
     return status;
   } catch (const std::system_error& e) {  // fmt::print throws it
     if (std::ferror(stdout) == 0) throw;
-    fail_output(e.code().message());
+    fail_on_disk(e.code().value(), cannot_print);
   }
 }
 

@@ -12,8 +12,7 @@ namespace {
 
 void check_label(const char* option, const std::string& label) {
   if (label.empty() || bids_label(label) != label)
-    throw failure(exit_status::usage,
-                  fmt::format("--{} {}: expected letters and digits as required by BIDS, such as 01", option, label));
+    refuse_usage("--{} {}: expected letters and digits as required by BIDS, such as 01", option, label);
 }
 
 bool has_listed_maps(const analysis_views& views) {
@@ -51,10 +50,10 @@ export_plan plan_derivatives(const result_volumes& result, const bids_place& pla
   if (views.bids.plan != nullptr) return views.bids.plan(result, place);
   if (has_listed_maps(views)) return plan_listed_maps(views, result, place);
   if (has_fibres(result.result())) return plan_bids_tracts(result, place, views.bids.method);
-  throw failure(exit_status::bad_data,
-                fmt::format("{}: --to bids: is a result of {}, expected one of {}, or one with paths or a connectome; "
-                            "use --to nifti for the maps of any result",
-                            result.result().path(), result.result().analysis_name(), analyses_with_names()));
+  refuse_data(
+      "{}: --to bids: is a result of {}, expected one of {}, or one with paths or a connectome; use --to nifti for the "
+      "maps of any result",
+      result.result().path(), result.result().analysis_name(), analyses_with_names());
 }
 
 export_plan plan_bids_folder(const result_volumes& result, bids_place place, const std::string& out) {
@@ -68,8 +67,7 @@ export_plan plan_bids_folder(const result_volumes& result, bids_place place, con
 }
 
 void export_bids(session& s, const export_settings& settings) {
-  if (settings.subject.empty())
-    throw failure(exit_status::usage, "--subject is missing: BIDS names begin with it, e.g. --subject 01");
+  if (settings.subject.empty()) refuse_usage("--subject is missing: BIDS names begin with it, e.g. --subject 01");
   check_label("subject", settings.subject);
   if (!settings.session.empty()) check_label("session", settings.session);
   const std::string session = settings.session.empty() ? "" : "ses-" + settings.session;

@@ -27,8 +27,8 @@ std::vector<double> tract_numbers(const result_reader& result, const char* name,
   for (const char* group : {"streamlines", "tracts"})
     if (const constant* c = result.find_constant(group, name); c != nullptr && c->values.size() == tracts)
       return c->values;
-  throw failure(exit_status::bad_data, fmt::format("{}: has no numbers {} of its {}, expected a result of track",
-                                                   result.path(), name, counted(tracts, "density map")));
+  refuse_data("{}: has no numbers {} of its {}, expected a result of track", result.path(), name,
+              counted(tracts, "density map"));
 }
 
 /// Outputs with the density of a tract, in the order of their numbers in /tracts.
@@ -143,11 +143,10 @@ export_plan plan_csv_folder(const result_volumes& volumes, const export_settings
   const result_reader& result = volumes.result();
   const bool has_tracts = !density_outputs(result).empty(), has_paths = has_fibres(result);
   if (!settings.statistics_of.empty() && !has_tracts && !has_paths)
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("--statistics-of: {} is a result of {} without tracts or paths, expected one of track, or "
-                    "paths of connect or geodesic",
-                    result.path(), result.analysis_name()));
+    refuse_data(
+        "--statistics-of: {} is a result of {} without tracts or paths, expected one of track, or paths of connect or "
+        "geodesic",
+        result.path(), result.analysis_name());
   const std::vector<statistic_image> images = read_statistic_images(settings.statistics_of);
   export_plan plan;
   add_connectome_texts(result, plan);
@@ -157,16 +156,15 @@ export_plan plan_csv_folder(const result_volumes& volumes, const export_settings
     plan.texts.push_back({"tracts.csv", tract_table(volumes, images, settings.tract_threshold)});
   if (has_paths && !images.empty()) add_path_texts(result, images, plan);
   if (plan.texts.empty())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: is a result of {} without a connectome or regions; run connect or geodesic with "
-                              "--connectome LABELS, or perfusion with --regions LABELS{}",
-                              result.path(), result.analysis_name(),
-                              has_paths ? "; or give --statistics-of IMAGE for means along its paths" : ""));
+    refuse_data(
+        "{}: is a result of {} without a connectome or regions; run connect or geodesic with --connectome LABELS, or "
+        "perfusion with --regions LABELS{}",
+        result.path(), result.analysis_name(),
+        has_paths ? "; or give --statistics-of IMAGE for means along its paths" : "");
   for (std::size_t i = 0; i < plan.texts.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (plan.texts[i].name == plan.texts[j].name)
-        throw failure(exit_status::usage,
-                      fmt::format("--statistics-of: {} would be written twice; rename the image", plan.texts[i].name));
+        refuse_usage("--statistics-of: {} would be written twice; rename the image", plan.texts[i].name);
   return plan;
 }
 

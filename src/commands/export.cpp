@@ -45,9 +45,8 @@ struct export_request {
 const export_kind& find_kind(const std::string& asked) {
   for (const export_kind* kind : list_kinds())
     if (asked == kind->name) return *kind;
-  throw failure(exit_status::usage,
-                fmt::format("--to {}: expected one of {}", asked,
-                            join_kinds(", ", [](const export_kind& k) { return std::string(k.name); })));
+  refuse_usage("--to {}: expected one of {}", asked,
+               join_kinds(", ", [](const export_kind& k) { return std::string(k.name); }));
 }
 
 void check_request(const export_request& request, const given_options& given) {

@@ -152,9 +152,7 @@ void print_folder(const std::string& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (may_be_result(entry.path())) files.push_back(entry.path());
-  if (files.empty())
-    throw failure(exit_status::missing_input,
-                  fmt::format("{}: a folder without results (.h5, .h5.part); expected a result", folder));
+  if (files.empty()) refuse_missing("{}: a folder without results (.h5, .h5.part); expected a result", folder);
   std::sort(files.begin(), files.end());
   std::size_t width = 0;
   for (const auto& file : files) width = std::max(width, one_line(file.filename().string()).size());

@@ -1,7 +1,5 @@
 #include "src/commands/path_statistics.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,9 +20,7 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 nifti_header read_image_header(const std::string& path) {
   nifti_header header = read_nifti_header(path);
-  if (header.volumes != 1)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: has {} volumes, expected an image of one", path, header.volumes));
+  if (header.volumes != 1) refuse_data("{}: has {} volumes, expected an image of one", path, header.volumes);
   return header;
 }
 
@@ -86,9 +82,7 @@ std::vector<statistic_image> read_statistic_images(const std::vector<std::string
     images.emplace_back(path);
     for (std::size_t i = 0; i + 1 < images.size(); ++i)
       if (images[i].name() == images.back().name())
-        throw failure(exit_status::usage, fmt::format("--statistics-of: two images are called {}, by which their "
-                                                      "columns are named",
-                                                      images[i].name()));
+        refuse_usage("--statistics-of: two images are called {}, by which their columns are named", images[i].name());
   }
   return images;
 }

@@ -148,17 +148,14 @@ std::string add_ignored_names(const std::string& existing) {
 std::string add_links(const bids_sources& sources, const std::string& existing) {
   bids_json d = parse_ordered_json(existing, fmt::format("{} of the output folder", description_name));
   if (!d.is_object())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{} of the output folder is not a JSON object; repair it or choose another folder",
-                              description_name));
+    refuse_data("{} of the output folder is not a JSON object; repair it or choose another folder", description_name);
   bool changed = false;
   for (const auto& [name, target] : sources.links) {
     bids_json& links = d["DatasetLinks"];
     if (links.contains(name) && links.at(name) != target)
-      throw failure(exit_status::usage,
-                    fmt::format("{} of the output folder: its DatasetLinks name {} as {}, these inputs are from {}; "
-                                "choose another folder",
-                                description_name, dump_json(links.at(name)), name, target));
+      refuse_usage(
+          "{} of the output folder: its DatasetLinks name {} as {}, these inputs are from {}; choose another folder",
+          description_name, dump_json(links.at(name)), name, target);
     changed = changed || !links.contains(name);
     links[name] = target;
   }

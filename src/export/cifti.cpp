@@ -1,6 +1,5 @@
 #include "src/export/cifti.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -28,10 +27,8 @@ cifti_kind find_cifti_kind(const export_settings& settings) {
   if (name.ends_with(".dconn.nii") && !has_parcels) return cifti_kind::dense;
   if (name.ends_with(".pconn.nii") && has_parcels) return cifti_kind::parcels;
   if (name.ends_with(".dscalar.nii") && !has_parcels) return cifti_kind::scalars;
-  throw failure(
-      exit_status::usage,
-      fmt::format("--out {}: expected a name that ends in {}, or the same with .gz", settings.out,
-                  has_parcels ? ".pconn.nii with --parcels" : ".dconn.nii, or in .dscalar.nii for sums of rows"));
+  refuse_usage("--out {}: expected a name that ends in {}, or the same with .gz", settings.out,
+               has_parcels ? ".pconn.nii with --parcels" : ".dconn.nii, or in .dscalar.nii for sums of rows");
 }
 
 double read_waytotal(const std::string& path) {
@@ -44,7 +41,7 @@ double read_waytotal(const std::string& path) {
     const number_table table = read_number_table(path);
     sum = std::accumulate(table.values.begin(), table.values.end(), 0.0);
   }
-  if (!(sum > 0)) refuse_data(fmt::format("{}: has no waytotal above 0", path));
+  if (!(sum > 0)) refuse_data("{}: has no waytotal above 0", path);
   return sum;
 }
 
@@ -53,8 +50,7 @@ double find_factor(const result_reader& result, const cifti_request& request, bo
   if (request.divisor == matrix_divisor::waytotal) return 1 / read_waytotal(request.waytotal);
   const double per_seed = result.configuration().value("samples-per-seed", 0.0);
   if (!rows_are_seeds || !(per_seed > 0))
-    throw failure(exit_status::usage,
-                  "--normalise seed: the rows of this matrix are not seeds; use --normalise waytotal");
+    refuse_usage("--normalise seed: the rows of this matrix are not seeds; use --normalise waytotal");
   return 1 / per_seed;
 }
 
@@ -76,7 +72,7 @@ matrix_axis make_column_axis(const matrix_places& places, const cifti_request& r
 /// The directions in which entries count. Matrix 3 stores only one triangle.
 void set_directions(const cifti_request& request, int number, bool is_square, matrix_form& form) {
   if (request.symmetric && !is_square)
-    throw failure(exit_status::usage, "--symmetric: rows and columns of this matrix are different places");
+    refuse_usage("--symmetric: rows and columns of this matrix are different places");
   const bool is_triangle = number == 3 && is_square;
   form.direct = is_triangle || !request.transpose;
   form.turned = is_triangle || request.symmetric || request.transpose;
@@ -92,7 +88,7 @@ exported_matrix plan_matrix(const result_reader& result, const export_settings& 
   const cifti_request& request = settings.cifti;
   const int number = fsl_matrix_number(result);
   if (request.quantity != matrix_quantity::count && !result.has("length_sum"))
-    refuse_data(fmt::format("{}: has no lengths; run track with --lengths", settings.result));
+    refuse_data("{}: has no lengths; run track with --lengths", settings.result);
   const matrix_places row_places = read_row_places(result), column_places = read_column_places(result);
   const bool is_square = row_places == column_places;
   exported_matrix m;
@@ -156,10 +152,10 @@ void write_maps(const export_settings& settings, const place_maps& maps) {
 void write_seed_maps(const export_settings& settings, const result_reader& result, cifti_kind kind) {
   const cifti_request& r = settings.cifti;
   if (kind != cifti_kind::scalars || r.symmetric || r.transpose || r.quantity != matrix_quantity::count)
-    throw failure(exit_status::usage,
-                  fmt::format("{}: is no matrix; its seeds on surfaces can be written as .dscalar.nii, "
-                              "without --symmetric, --transpose, --values",
-                              settings.result));
+    refuse_usage(
+        "{}: is no matrix; its seeds on surfaces can be written as .dscalar.nii, without --symmetric, --transpose, "
+        "--values",
+        settings.result);
   write_maps(settings, read_seed_maps(result, find_factor(result, r, true), r.log));
 }
 
@@ -171,13 +167,12 @@ void write_cifti(const export_settings& settings) {
   if (has_region_matrices(result) && (!has_vertex_seeds(result) || !settings.cifti.matrix.empty()))
     return write_region_matrix(settings, result);
   if (!settings.cifti.matrix.empty())
-    throw failure(exit_status::usage, fmt::format("--matrix {}: {} has no matrices between regions; leave it out",
-                                                  settings.cifti.matrix, settings.result));
+    refuse_usage("--matrix {}: {} has no matrices between regions; leave it out", settings.cifti.matrix,
+                 settings.result);
   const cifti_kind kind = find_cifti_kind(settings);
   if (!settings.cifti.blueprint.empty()) {
     if (kind != cifti_kind::scalars)
-      throw failure(exit_status::usage,
-                    fmt::format("--out {}: expected a name that ends in .dscalar.nii with --blueprint", settings.out));
+      refuse_usage("--out {}: expected a name that ends in .dscalar.nii with --blueprint", settings.out);
     write_maps(settings,
                make_blueprint(result, settings.cifti.blueprint, settings.tract_threshold, settings.cifti.quantity));
   } else if (has_vertex_seeds(result)) {

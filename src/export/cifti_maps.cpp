@@ -1,6 +1,5 @@
 #include "src/export/cifti.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -31,10 +30,8 @@ matrix_places list_vertex_seeds(const result_reader& result, std::vector<std::si
   for (std::size_t i = 0; i < seeds; ++i) {
     if (roi[i] >= places.files.size() || places.files[roi[i]].vertices == 0) continue;
     if (place[i] >= places.files[roi[i]].vertices)
-      refuse_data(
-          fmt::format("{}: /seeds/place[{}] is {}, but {} has {} vertices; is it a complete copy of a voxherd "
-                      "result?",
-                      result.path(), i, place[i], places.files[roi[i]].path, places.files[roi[i]].vertices));
+      refuse_data("{}: /seeds/place[{}] is {}, but {} has {} vertices; is it a complete copy of a voxherd result?",
+                  result.path(), i, place[i], places.files[roi[i]].path, places.files[roi[i]].vertices);
     rows.push_back(i);
     places.file.push_back(static_cast<std::uint32_t>(roi[i]));
     places.place.push_back(place[i]);
@@ -138,18 +135,17 @@ place_maps read_seed_maps(const result_reader& result, double factor, bool log) 
 
 place_maps make_blueprint(const result_reader& matrix, const std::string& path, double threshold,
                           matrix_quantity quantity) {
-  if (fsl_matrix_number(matrix) != 2)
-    refuse_data(fmt::format("{}: --blueprint needs a result of track --matrix2", matrix.path()));
+  if (fsl_matrix_number(matrix) != 2) refuse_data("{}: --blueprint needs a result of track --matrix2", matrix.path());
   const result_reader tracts(path);
   tracts.check_batches();
   place_maps maps;
   maps.names = list_names(tracts, "normalised_", "");
   if (maps.names.empty())
-    refuse_data(fmt::format("{}: has no normalised densities of tracts, expected a result of track --tracts", path));
+    refuse_data("{}: has no normalised densities of tracts, expected a result of track --tracts", path);
   maps.places = read_row_places(matrix);
   const std::vector<float> table = read_tracts(tracts, maps.names, threshold, read_column_places(matrix));
   if (std::all_of(table.begin(), table.end(), [](float v) { return v == 0; }))
-    refuse_data(fmt::format("{}: no tract reaches the voxels of --target2; are both results in the same space?", path));
+    refuse_data("{}: no tract reaches the voxels of --target2; are both results in the same space?", path);
   maps.values.reserve(maps.places.size() * maps.names.size());
   multiply_rows(matrix, quantity, table, maps.names.size(), [&](std::span<float> row) {
     divide_by_sum(row);

@@ -6,17 +6,16 @@ namespace {
 
 void check_cifti_request(const cifti_request& r, const given_options& given) {
   if (r.divisor == matrix_divisor::waytotal && r.waytotal.empty())
-    option::refuse(
-        "--normalise waytotal needs --waytotal FILE: the result of the same run of track, or a file waytotal");
+    refuse_usage("--normalise waytotal needs --waytotal FILE: the result of the same run of track, or a file waytotal");
   if (r.divisor != matrix_divisor::waytotal) option::refuse_given(given, "waytotal", "without --normalise waytotal");
   if (r.quantity == matrix_quantity::mean_length && r.divisor != matrix_divisor::none)
-    option::refuse("--normalise has no meaning with --values mean-length");
+    refuse_usage("--normalise has no meaning with --values mean-length");
   if (r.quantity == matrix_quantity::mean_length && !r.blueprint.empty())
-    option::refuse("--blueprint has no meaning with --values mean-length");
+    refuse_usage("--blueprint has no meaning with --values mean-length");
   if (!r.blueprint.empty())
     for (const char* name : {"normalise", "log", "symmetric", "transpose", "parcels"})
       option::refuse_given(given, name, "with --blueprint");
-  if (r.symmetric && r.transpose) option::refuse("--transpose has no meaning with --symmetric");
+  if (r.symmetric && r.transpose) refuse_usage("--transpose has no meaning with --symmetric");
 }
 
 }  // namespace

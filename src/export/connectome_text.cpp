@@ -36,8 +36,8 @@ region_name_list node_names(const result_reader& result) {
 
 void check_region_names(const result_reader& result, const region_name_list& names, std::size_t regions) {
   if (names.empty() || names.size() == regions) return;
-  refuse_data(fmt::format("{}: has {} names of {} regions; is it a complete copy of a voxherd result?", result.path(),
-                          names.size(), regions));
+  refuse_data("{}: has {} names of {} regions; is it a complete copy of a voxherd result?", result.path(), names.size(),
+              regions);
 }
 
 bool is_region_matrix(const result_reader& result, const constant& c) {
@@ -46,9 +46,9 @@ bool is_region_matrix(const result_reader& result, const constant& c) {
   const std::uint64_t regions = has_labels ? node_labels(result).size() : c.shape[0];
   if (c.shape[0] != regions || c.shape[1] != regions)
     refuse_data(
-        fmt::format("{}: /connectome/{} has {} x {} values, expected {} x {}, one for each pair of regions; is it "
-                    "a complete copy of a voxherd result?",
-                    result.path(), c.name, c.shape[0], c.shape[1], regions, regions));
+        "{}: /connectome/{} has {} x {} values, expected {} x {}, one for each pair of regions; is it a complete copy "
+        "of a voxherd result?",
+        result.path(), c.name, c.shape[0], c.shape[1], regions, regions);
   return true;
 }
 

@@ -128,8 +128,8 @@ bool write_places(const export_settings& settings, const std::string& name, cons
 void check_vertices(const result_reader& result, const std::vector<std::uint64_t>& voxels, const char* side) {
   if (result.find_constant("matrix", fmt::format("{}_roi", side)) != nullptr) return;
   if (std::find(voxels.begin(), voxels.end(), no_voxel) == voxels.end()) return;
-  refuse_data(fmt::format("{}: the matrix has {}s that are in no voxel, but no list of vertices (/matrix/{}_roi)",
-                          result.path(), side, side));
+  refuse_data("{}: the matrix has {}s that are in no voxel, but no list of vertices (/matrix/{}_roi)", result.path(),
+              side, side);
 }
 
 std::vector<std::uint64_t> read_counts(const result_reader& result, const char* name) {
@@ -160,8 +160,7 @@ void write_lookup(const export_settings& settings, const result_reader& result, 
 
 sparse_matrix::sparse_matrix(const result_reader& result) {
   if (!result.has("column") || !result.has("count") || !result.complete())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: expected a complete matrix of track (--matrix1 to --matrix4)", result.path()));
+    refuse_data("{}: expected a complete matrix of track (--matrix1 to --matrix4)", result.path());
   result.check_batches();
   const std::uint64_t entries = result.point_count();
   offsets = result.point_offsets();
@@ -235,7 +234,7 @@ void write_matrix_folder(const export_settings& settings, const dot_values& want
   sparse_matrix m(result);
   const int number = fsl_matrix_number(result);
   if ((wanted.distance_corrected || number == 4) && m.length_sum.empty() && !m.count.empty())
-    refuse_data(fmt::format("{}: has no lengths; run track with --lengths", settings.result));
+    refuse_data("{}: has no lengths; run track with --lengths", settings.result);
   check_vertices(result, result.item_voxels(), "row");
   check_vertices(result, m.column_voxel, "column");
   create_folder(settings.out);

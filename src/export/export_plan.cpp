@@ -145,9 +145,8 @@ void refuse_existing(const export_plan& plan, const export_settings& settings, c
     refuse_existing(path, settings);
     if (settings.may_replace == nullptr || settings.may_replace(path)) return;
     if (settings.record != nullptr && settings.record->lists(name)) return;
-    throw failure(exit_status::usage, fmt::format("{} was made by another program and is not replaced; remove it, or "
-                                                  "choose another output folder",
-                                                  path));
+    refuse_usage("{} was made by another program and is not replaced; remove it, or choose another output folder",
+                 path);
   };
   for (const export_text& t : plan.marks) check(t.name);
   for (const export_image& image : plan.images) {
@@ -307,8 +306,7 @@ void refuse_existing(const std::string& path, const export_settings& settings) {
   // Also a link that leads to nothing: it would be replaced.
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(path, ignored))) return;
-  throw failure(exit_status::usage,
-                fmt::format("{} exists; choose another path, or replace it with --overwrite", path));
+  refuse_usage("{} exists; choose another path, or replace it with --overwrite", path);
 }
 
 void export_folder(const session& s, const export_settings& settings, const export_planner& planner) {
@@ -332,8 +330,7 @@ void export_folder(const session& s, const export_settings& settings, const expo
 
 int export_threads(const session& s, long long asked) {
   constexpr int max_threads = 256, max_by_default = 32;
-  if (asked < 0 || asked > max_threads)
-    throw failure(exit_status::usage, fmt::format("--threads {}: expected 0 to {}", asked, max_threads));
+  if (asked < 0 || asked > max_threads) refuse_usage("--threads {}: expected 0 to {}", asked, max_threads);
   if (asked > 0) return static_cast<int>(asked);
   return std::clamp(usable_cores() / s.node_size(), 1, max_by_default);
 }
@@ -350,8 +347,8 @@ export_plan plan_nifti_folder(const result_volumes& result) {
   for (const output_spec& o : result.result().outputs())
     if (o.layout == output_layout::volume) plan.images.push_back(map_image(result, o.name, o.name + ".nii.gz"));
   if (plan.images.empty())
-    throw failure(exit_status::bad_data, fmt::format("{}: is a result of {} without maps; use --to trx for paths",
-                                                     result.result().path(), result.result().analysis_name()));
+    refuse_data("{}: is a result of {} without maps; use --to trx for paths", result.result().path(),
+                result.result().analysis_name());
   return plan;
 }
 

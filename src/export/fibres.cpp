@@ -21,10 +21,10 @@ constexpr auto position = "position";
 
 const result_reader& require_fibres(const result_reader& r) {
   if (!has_fibres(r))
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: is a result of {} without paths, expected one of geodesic, or of connect "
-                              "--paths; use --to nifti for the maps of any result",
-                              r.path(), r.analysis_name()));
+    refuse_data(
+        "{}: is a result of {} without paths, expected one of geodesic, or of connect --paths; use --to nifti for the "
+        "maps of any result",
+        r.path(), r.analysis_name());
   require_complete(r);
   return r;
 }
@@ -38,8 +38,8 @@ std::vector<std::uint32_t> read_start_points(const result_reader& result) {
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::uint64_t points = offsets.empty() ? 0 : offsets[i + 1] - offsets[i];
     if (starts[i] > 0 && starts[i] >= points)
-      refuse_data(fmt::format("{}: `start` of path {} is {}, but it has {}; is it a complete copy of a voxherd result?",
-                              result.path(), i, starts[i], counted(points, "point")));
+      refuse_data("{}: `start` of path {} is {}, but it has {}; is it a complete copy of a voxherd result?",
+                  result.path(), i, starts[i], counted(points, "point"));
   }
   return starts;
 }
@@ -278,11 +278,8 @@ namespace {
 void check_place(const export_settings& settings, const std::string& ending) {
   const std::string& out = settings.out;
   if (!out.ends_with(ending))
-    throw failure(
-        exit_status::usage,
-        fmt::format("{}: expected a name that ends in {}, by which programs recognise the format", out, ending));
-  if (std::filesystem::is_directory(out))
-    throw failure(exit_status::usage, fmt::format("{} is a folder; expected a file name", out));
+    refuse_usage("{}: expected a name that ends in {}, by which programs recognise the format", out, ending);
+  if (std::filesystem::is_directory(out)) refuse_usage("{} is a folder; expected a file name", out);
   refuse_existing(out, settings);
   create_folder(std::filesystem::path(out).parent_path().string());
 }

@@ -89,10 +89,8 @@ export_image nodif_brain_image(const result_volumes& r, const std::string& nodif
   nifti_header header = read_nifti_header(nodif);
   const nlohmann::json inputs = r.result().provenance().value("inputs", nlohmann::json::object());
   if (!bring_unchecked(header, r.grid(), inputs.value("image", nlohmann::json())))
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in the series", nodif, header.grid.size[0],
-                    header.grid.size[1], header.grid.size[2], r.grid().size[0], r.grid().size[1], r.grid().size[2]));
+    refuse_data("{}: has {} x {} x {} voxels, expected {} x {} x {} as in the series", nodif, header.grid.size[0],
+                header.grid.size[1], header.grid.size[2], r.grid().size[0], r.grid().size[1], r.grid().size[2]);
   return {"nodif_brain.nii.gz",
           describe_image(r, 1, "nodif inside the mask"),
           {},
@@ -128,8 +126,7 @@ std::string constant_text(const result_volumes& r, const std::string& name) {
       text += fmt::format("{}{}", c.values[i], (i + 1) % columns == 0 ? "\n" : " ");
     return text;
   }
-  throw failure(exit_status::bad_data,
-                fmt::format("{}: /inputs/{} is missing, expected in a result of ballstick", r.result().path(), name));
+  refuse_data("{}: /inputs/{} is missing, expected in a result of ballstick", r.result().path(), name);
 }
 
 std::string analysis_log(const result_volumes& r) {
@@ -145,9 +142,8 @@ std::string analysis_log(const result_volumes& r) {
 
 void require_ballstick(const result_volumes& result, const char* kind) {
   if (result.count("mean_f") > 0) return;
-  throw failure(exit_status::bad_data, fmt::format("{}: --to {}: is a result of {}, expected one of ballstick; "
-                                                   "use --to nifti for the maps of any result",
-                                                   result.result().path(), kind, result.result().analysis_name()));
+  refuse_data("{}: --to {}: is a result of {}, expected one of ballstick; use --to nifti for the maps of any result",
+              result.result().path(), kind, result.result().analysis_name());
 }
 
 direction_angles find_angles(std::span<const float> directions) {

@@ -26,8 +26,8 @@ class model_builder {
     const auto [at, is_new] = number_.try_emplace({vertices > 0, structure}, g_.parts.size());
     if (is_new) g_.parts.push_back({structure, vertices, {}});
     if (g_.parts[at->second].surface_vertices != vertices)
-      refuse_data(fmt::format("two surfaces of {} have {} and {} vertices; give them different --structures", structure,
-                              g_.parts[at->second].surface_vertices, vertices));
+      refuse_data("two surfaces of {} have {} and {} vertices; give them different --structures", structure,
+                  g_.parts[at->second].surface_vertices, vertices);
     return at->second;
   }
 
@@ -43,7 +43,7 @@ class model_builder {
   std::pair<std::size_t, std::uint64_t> add(const std::string& structure, std::uint64_t vertices, std::uint64_t place) {
     const grey_place p{vertices > 0 ? structure : "", place};
     if (!known_.insert(p).second)
-      refuse_data(fmt::format("{} is a seed twice, in two files; remove it from one of them", describe_place(p)));
+      refuse_data("{} is a seed twice, in two files; remove it from one of them", describe_place(p));
     const std::size_t number = part(structure, vertices);
     g_.parts[number].places.push_back(place);
     return {number, g_.parts[number].size() - 1};
@@ -99,7 +99,7 @@ matrix_axis match_models(const matrix_places& places, const std::vector<std::str
   const cifti_file file = read_cifti(path);
   const auto* g = std::get_if<greyordinates>(&file.rows);
   if (g == nullptr) g = std::get_if<greyordinates>(&file.columns);
-  if (g == nullptr) refuse_data(fmt::format("{}: has no brain models along rows or columns", path));
+  if (g == nullptr) refuse_data("{}: has no brain models along rows or columns", path);
   const structure_finder finder(places, structures);
   for (const brain_part& part : g->parts) check_vertices(places, finder, part, path);
   matrix_axis axis{*g, find_positions(places, finder, list_positions(*g), g->grid)};
@@ -107,7 +107,7 @@ matrix_axis match_models(const matrix_places& places, const std::vector<std::str
   std::set<std::uint32_t> used;
   for (const std::uint32_t p : axis.position)
     if (p != no_position && !used.insert(p).second)
-      refuse_data(fmt::format("{}: two seeds are greyordinate {}; remove one of them", path, p));
+      refuse_data("{}: two seeds are greyordinate {}; remove one of them", path, p);
   return axis;
 }
 

@@ -1,4 +1,3 @@
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -60,8 +59,8 @@ std::int32_t to_key(double value, bool is_float32, const std::string& path) {
   const std::int32_t largest = is_float32 ? largest_float_label : largest_label;
   const double key = std::round(value);
   if (!(std::abs(key) <= static_cast<double>(largest)))
-    refuse_data(fmt::format("{}: has the label {}, expected integers up to {}{}", path, value, largest,
-                            is_float32 ? " in float32, which rounds larger ones; store them as int32" : ""));
+    refuse_data("{}: has the label {}, expected integers up to {}{}", path, value, largest,
+                is_float32 ? " in float32, which rounds larger ones; store them as int32" : "");
   return static_cast<std::int32_t>(key);
 }
 
@@ -70,7 +69,7 @@ void add_dense_labels(const std::string& path, parcel_builder& parcels) {
   const auto* g = std::get_if<greyordinates>(&file.rows);
   const auto* maps = std::get_if<named_maps>(&file.columns);
   if (g == nullptr || maps == nullptr || maps->names.empty())
-    refuse_data(fmt::format("{}: expected maps of labels of greyordinates (.dlabel.nii)", path));
+    refuse_data("{}: expected maps of labels of greyordinates (.dlabel.nii)", path);
   if (maps->names.size() > 1) spdlog::warn("{}: has {} maps, of which the first is used", path, maps->names.size());
   const std::vector<double> keys = read_cifti_column(file, 0);
   if (g->grid) parcels.list().grid = g->grid;
@@ -96,9 +95,7 @@ label_surface read_label_surface(const std::string& path) {
   const surface_values labels = read_surface_values(path);
   if (!is_cifti_structure(labels.structure))
     refuse_data(
-        fmt::format("{}: does not state its structure (AnatomicalStructurePrimary); set it with `wb_command "
-                    "-set-structure`",
-                    path));
+        "{}: does not state its structure (AnatomicalStructurePrimary); set it with `wb_command -set-structure`", path);
   std::map<std::int32_t, std::string> table;
   for (const surface_label& label : labels.labels) table[label.key] = label.name;
   label_surface s{labels.structure, {}, {}};
@@ -136,14 +133,13 @@ matrix_axis make_parcels(const matrix_places& places, const std::vector<std::str
   const bool are_surfaces = std::all_of(paths.begin(), paths.end(), [](const std::string& path) {
     return path.ends_with(".gii") || path.ends_with(".gii.gz");
   });
-  if (!are_surfaces && paths.size() > 1)
-    throw failure(exit_status::usage, "--parcels: expected one .dlabel.nii, or .label.gii files");
+  if (!are_surfaces && paths.size() > 1) refuse_usage("--parcels: expected one .dlabel.nii, or .label.gii files");
   if (are_surfaces) {
     add_surface_labels(paths, parcels);
   } else {
     add_dense_labels(paths.front(), parcels);
   }
-  if (parcels.list().parcels.empty()) refuse_data(fmt::format("--parcels: {} has no labels but 0", paths.front()));
+  if (parcels.list().parcels.empty()) refuse_data("--parcels: {} has no labels but 0", paths.front());
   const structure_finder finder(places, structures);
   for (const brain_parcel& parcel : parcels.list().parcels)
     for (const brain_part& part : parcel.parts) check_vertices(places, finder, part, paths.front());

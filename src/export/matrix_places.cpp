@@ -90,10 +90,9 @@ matrix_places make_places(const result_reader& result, const std::string& side, 
     const std::uint64_t vertices = places.files[places.file[i]].vertices;
     if (places.place[i] >= (vertices > 0 ? vertices : voxels_there))
       refuse_data(
-          fmt::format("{}: {} {} of the matrix is at place {} of {}, which has {} {}; is it a complete copy of a "
-                      "voxherd result?",
-                      result.path(), side, i, places.place[i], places.files[places.file[i]].path,
-                      vertices > 0 ? vertices : voxels_there, vertices > 0 ? "vertices" : "voxels"));
+          "{}: {} {} of the matrix is at place {} of {}, which has {} {}; is it a complete copy of a voxherd result?",
+          result.path(), side, i, places.place[i], places.files[places.file[i]].path,
+          vertices > 0 ? vertices : voxels_there, vertices > 0 ? "vertices" : "voxels");
   }
   if (!has_files && places.files.size() > 1) find_mask_files(places);
   return places;
@@ -104,10 +103,10 @@ matrix_places make_places(const result_reader& result, const std::string& side, 
 int fsl_matrix_number(const result_reader& result) {
   if (result.find_constant("matrix", "number") == nullptr || !result.has("column") || !result.has("count") ||
       !result.complete())
-    refuse_data(fmt::format("{}: expected a complete matrix of track (--matrix1 to --matrix4)", result.path()));
+    refuse_data("{}: expected a complete matrix of track (--matrix1 to --matrix4)", result.path());
   constexpr std::uint64_t last = 4;
   const std::uint64_t number = result.constant_indices("matrix", "number", 1, last + 1).front();
-  if (number == 0) refuse_data(fmt::format("{}: /matrix/number is 0, expected 1 to {}", result.path(), last));
+  if (number == 0) refuse_data("{}: /matrix/number is 0, expected 1 to {}", result.path(), last);
   return static_cast<int>(number);
 }
 
@@ -124,9 +123,9 @@ image_grid read_column_grid(const result_reader& result) {
   if (voxels == 0 || voxels > max_voxels ||
       !std::all_of(affine.begin(), affine.end(), [](double x) { return std::isfinite(x); }))
     refuse_data(
-        fmt::format("{}: /matrix/column_image_size is {} x {} x {}, and with its matrix this is not an image; is it a "
-                    "complete copy of a voxherd result?",
-                    result.path(), size[0], size[1], size[2]));
+        "{}: /matrix/column_image_size is {} x {} x {}, and with its matrix this is not an image; is it a complete "
+        "copy of a voxherd result?",
+        result.path(), size[0], size[1], size[2]);
   for (std::size_t axis = 0; axis < 3; ++axis)
     grid.voxel_size_mm[axis] = std::hypot(affine[axis], affine[4 + axis], affine[8 + axis]);
   return grid;

@@ -8,8 +8,6 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "core/failure.hpp"
 #include "core/threads.hpp"
 #include "src/export/matrix_models.hpp"
@@ -245,9 +243,8 @@ matrix_sums sum_matrix(const result_reader& result, bool is_triangle) {
   matrix_sums sums{std::vector<double>(offsets.size() - 1), std::vector<double>(columns)};
   if (is_triangle && sums.rows.size() != columns)
     refuse_data(
-        fmt::format("{}: the matrix has {} rows and {} columns, expected as many; is it a complete copy of a "
-                    "voxherd result?",
-                    result.path(), sums.rows.size(), columns));
+        "{}: the matrix has {} rows and {} columns, expected as many; is it a complete copy of a voxherd result?",
+        result.path(), sums.rows.size(), columns);
   std::vector<std::uint32_t> rows(sums.rows.size());
   std::iota(rows.begin(), rows.end(), 0U);
   entry_reader(result, matrix_quantity::count, columns).read(rows, [&](const entry_piece& piece) {

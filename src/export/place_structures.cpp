@@ -1,6 +1,5 @@
 #include "src/export/place_structures.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -21,12 +20,11 @@ constexpr const char* unknown_structure = "OTHER";
 
 void check_structures(const std::vector<std::string>& structures, std::size_t files) {
   if (!structures.empty() && structures.size() != files)
-    throw failure(exit_status::usage, fmt::format("--structures: found {}, expected one for each of {} of seeds",
-                                                  counted(structures.size(), "name"), counted(files, "file")));
+    refuse_usage("--structures: found {}, expected one for each of {} of seeds", counted(structures.size(), "name"),
+                 counted(files, "file"));
   for (const std::string& name : structures)
     if (name != "-" && !is_cifti_structure(name))
-      throw failure(exit_status::usage,
-                    fmt::format("--structures: \"{}\" is not one of {}", name, list_cifti_structures()));
+      refuse_usage("--structures: \"{}\" is not one of {}", name, list_cifti_structures());
 }
 
 /// QuNex and HCP name their masks CIFTI_STRUCTURE_ACCUMBENS_LEFT.nii.gz.
@@ -44,9 +42,8 @@ std::string stated_structure(const place_file& file) {
   if (file.vertices == 0) return structure_in_name(file.path);
   if (is_cifti_structure(file.structure)) return file.structure;
   refuse_data(
-      fmt::format("{}: does not state its structure (AnatomicalStructurePrimary); add --structures, for example "
-                  "CORTEX_LEFT",
-                  file.path));
+      "{}: does not state its structure (AnatomicalStructurePrimary); add --structures, for example CORTEX_LEFT",
+      file.path);
 }
 
 }  // namespace
@@ -88,8 +85,8 @@ void check_vertices(const matrix_places& places, const structure_finder& structu
   for (std::size_t i = 0; i < places.size(); ++i) {
     const place_file& file = places.files[places.file[i]];
     if (file.vertices == 0 || file.vertices == part.surface_vertices || structures.find(i) != part.structure) continue;
-    refuse_data(fmt::format("{}: {} has {} vertices, but {} has {}; use a surface of the same mesh", path,
-                            part.structure, part.surface_vertices, file.path, file.vertices));
+    refuse_data("{}: {} has {} vertices, but {} has {}; use a surface of the same mesh", path, part.structure,
+                part.surface_vertices, file.path, file.vertices);
   }
 }
 
@@ -115,8 +112,8 @@ std::vector<std::uint32_t> find_positions(const matrix_places& places, const str
 void report_outside(const std::vector<std::uint32_t>& positions, const std::string& path, const char* what) {
   const auto outside = static_cast<std::uint64_t>(std::count(positions.begin(), positions.end(), no_position));
   if (outside == positions.size())
-    refuse_data(fmt::format("{}: none of {} is among its {}; is it of another space?", path,
-                            counted(positions.size(), "seed"), what));
+    refuse_data("{}: none of {} is among its {}; is it of another space?", path, counted(positions.size(), "seed"),
+                what);
   if (outside > 0)
     spdlog::warn("{}: {} of {} are not among its {} and are left out", path, outside, counted(positions.size(), "seed"),
                  what);

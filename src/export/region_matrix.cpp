@@ -25,15 +25,13 @@ void check_options(const export_settings& settings) {
   const cifti_request& r = settings.cifti;
   if (!r.parcels.empty() || !r.brain_models.empty() || !r.blueprint.empty() || !r.structures.empty() || r.symmetric ||
       r.transpose || r.log || r.divisor != matrix_divisor::none || r.quantity != matrix_quantity::count)
-    throw failure(exit_status::usage,
-                  fmt::format("{}: has matrices between regions, for which the only option of CIFTI is --matrix; leave "
-                              "the others out",
-                              settings.result));
+    refuse_usage(
+        "{}: has matrices between regions, for which the only option of CIFTI is --matrix; leave the others out",
+        settings.result);
   std::string name = settings.out;
   if (name.ends_with(".gz")) name.resize(name.size() - 3);
   if (!name.ends_with(".pconn.nii"))
-    throw failure(exit_status::usage,
-                  fmt::format("--out {}: expected a name that ends in .pconn.nii, or the same with .gz", settings.out));
+    refuse_usage("--out {}: expected a name that ends in .pconn.nii, or the same with .gz", settings.out);
 }
 
 const constant& find_matrix(const result_reader& result, const std::string& wanted) {
@@ -43,8 +41,7 @@ const constant& find_matrix(const result_reader& result, const std::string& want
     if (c.name == wanted || (wanted.empty() && names.empty())) return c;
     names.push_back(c.name);
   }
-  throw failure(exit_status::usage, fmt::format("--matrix {}: {} has no such matrix, only: {}", wanted, result.path(),
-                                                fmt::join(names, ", ")));
+  refuse_usage("--matrix {}: {} has no such matrix, only: {}", wanted, result.path(), fmt::join(names, ", "));
 }
 
 /// The parcellation, or the masks of the regions.
@@ -52,13 +49,12 @@ std::vector<place_file> find_region_files(const result_reader& result) {
   std::vector<place_file> files;
   for (const char* option : {"connectome", "targets"})
     if (files.empty()) files = read_mask_files(result, option);
-  if (files.empty()) refuse_data(fmt::format("{}: its inputs do not name the image of its regions", result.path()));
+  if (files.empty()) refuse_data("{}: its inputs do not name the image of its regions", result.path());
   for (const place_file& file : files)
     if (file.vertices > 0)
-      refuse_data(
-          fmt::format("{}: is a surface; regions on surfaces are not written as parcels, use --to csv", file.path));
+      refuse_data("{}: is a surface; regions on surfaces are not written as parcels, use --to csv", file.path);
   for (const place_file& file : files)
-    if (!file.changed.empty()) refuse_data(fmt::format("{}; the regions' voxels are read from it", file.changed));
+    if (!file.changed.empty()) refuse_data("{}; the regions' voxels are read from it", file.changed);
   return files;
 }
 
@@ -90,12 +86,12 @@ parcel_list read_parcels(const result_reader& result, const std::vector<place_fi
   parcel_list list = make_parcels_of_regions(result, labels);
   constexpr std::int32_t largest_exact = 1 << 24;
   if (files.size() == 1 && !labels.empty() && labels.back() > largest_exact)
-    refuse_data(fmt::format("{}: has the label {}, expected at most {} for parcels; use --to csv", files.front().path,
-                            labels.back(), largest_exact));
+    refuse_data("{}: has the label {}, expected at most {} for parcels; use --to csv", files.front().path,
+                labels.back(), largest_exact);
   for (std::size_t f = 0; f < files.size(); ++f) {
     const nifti_header header = read_nifti_header(files[f].path);
     if (list.grid && (list.grid->size != header.grid.size || list.grid->voxel_to_world != header.grid.voxel_to_world))
-      refuse_data(fmt::format("{}: is on another grid than {}; parcels have one", files[f].path, files.front().path));
+      refuse_data("{}: is on another grid than {}; parcels have one", files[f].path, files.front().path);
     list.grid = header.grid;
     const std::vector<float> values = read_volume(header);
     for (std::uint64_t v = 0; v < values.size(); ++v) {

@@ -23,10 +23,8 @@ void require_complete(const result_reader& result) {
   }
   // bedpostx resumes by itself and has no such option.
   const bool of_bedpostx = result.path().find(".bedpostX/") != std::string::npos;
-  throw failure(
-      exit_status::bad_data,
-      fmt::format("{}: {} of {} batches are done, expected all; {} first", result.path(), done, journal.size(),
-                  of_bedpostx ? "repeat the command that started it" : "complete it with --resume"));
+  refuse_data("{}: {} of {} batches are done, expected all; {} first", result.path(), done, journal.size(),
+              of_bedpostx ? "repeat the command that started it" : "complete it with --resume");
 }
 
 result_volumes::result_volumes(const std::string& path, std::size_t chunk_bytes)
@@ -88,10 +86,8 @@ void result_volumes::samples(const std::vector<std::string>& outputs, const volu
   const std::size_t items = voxels.size(), width = components(outputs.front());
   for (const std::string& name : outputs)
     if (components(name) != width)
-      refuse_data(
-          fmt::format("{}: {} and {} have different numbers of samples; is it a complete copy of a voxherd "
-                      "result?",
-                      result_.path(), outputs.front(), name));
+      refuse_data("{}: {} and {} have different numbers of samples; is it a complete copy of a voxherd result?",
+                  result_.path(), outputs.front(), name);
   const std::size_t at_once = std::clamp(
       chunk_bytes_ / (std::max<std::size_t>(1, items) * outputs.size() * sizeof(float)), std::size_t{1}, width);
   std::vector<float> chunk(at_once * outputs.size() * items), volume(grid().voxel_count(), 0.0f);

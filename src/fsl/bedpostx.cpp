@@ -99,7 +99,7 @@ struct bedpostx_request {
 };
 
 void check_bedpostx(const bedpostx_request&, const given_options& given) {
-  if (given.has("out")) option::refuse("bedpostx: --out is not supported: the output is always SUBJECT_DIR.bedpostX");
+  if (given.has("out")) refuse_usage("bedpostx: --out is not supported: the output is always SUBJECT_DIR.bedpostX");
 }
 
 const option_table<bedpostx_request>& bedpostx_options() {
@@ -158,9 +158,7 @@ subject_files name_folders(const bedpostx_request& request) {
 subject_files find_files(const bedpostx_request& request) {
   subject_files f = name_folders(request);
   if (!fs::is_directory(f.folder))
-    throw failure(exit_status::missing_input, fmt::format("{}: no such folder; expected a folder with data, "
-                                                          "nodif_brain_mask, bvals and bvecs",
-                                                          f.folder));
+    refuse_missing("{}: no such folder; expected a folder with data, nodif_brain_mask, bvals and bvecs", f.folder);
   const auto data = find_only_image(f.folder, "data");
   const bool is_ud = !data;  // UK Biobank: without distortions
   f.dwi = require_file(is_ud ? find_only_image(f.folder, "data_ud") : data, f.folder, "data.nii.gz or data.nii");
@@ -194,8 +192,8 @@ exit_status estimate_and_export(session& s, const bedpostx_request& request, con
     std::error_code code;
     if (!request.run.dry_run) fs::remove(f.out + "/" + finished_marker, code);
     if (code)
-      throw failure(exit_status::disk, fmt::format("{}/{}: cannot be removed: {}; check that the folder is writable",
-                                                   f.out, finished_marker, code.message()));
+      fail_on_disk("{}/{}: cannot be removed: {}; check that the folder is writable", f.out, finished_marker,
+                   code.message());
   });
   const run_listener listener = listen_as_part(request.run);
   ballstick_request estimation = make_ballstick_request(request, f);
@@ -232,11 +230,8 @@ bool is_finished(const bedpostx_request& request) {
     answer = compare_flags(request, f);
   }
   if (!answer.difference.empty())
-    throw failure(
-        exit_status::usage,
-        fmt::format("{}: finished with other flags or inputs ({}); use the same, or --overwrite to repeat the "
-                    "estimation",
-                    f.out, answer.difference));
+    refuse_usage("{}: finished with other flags or inputs ({}); use the same, or --overwrite to repeat the estimation",
+                 f.out, answer.difference);
   return answer.is_complete();
 }
 

@@ -1,4 +1,3 @@
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
@@ -63,10 +62,9 @@ struct cudimot_request {
 
 void check_cudimot(const cudimot_request& r, const given_options& given) {
   if (given.has("out"))
-    option::refuse("cudimot: --out is not supported: the output is always SUBJECT_DIR.NODDI_Watson, or _Bingham");
+    refuse_usage("cudimot: --out is not supported: the output is always SUBJECT_DIR.NODDI_Watson, or _Bingham");
   if (r.sample_every > r.sampled_jumps)
-    option::refuse(
-        fmt::format("--sample-every {}: expected 1 to {}, the number of --jumps", r.sample_every, r.sampled_jumps));
+    refuse_usage("--sample-every {}: expected 1 to {}, the number of --jumps", r.sample_every, r.sampled_jumps);
 }
 
 const option_table<cudimot_request>& cudimot_options() {
@@ -126,18 +124,17 @@ void refuse_foreign_images(const cudimot_request& request, const cudimot_files& 
   for (const auto& entry : fs::directory_iterator(f.out, none)) {
     const std::string image = entry.path().filename().string();
     if (!image.ends_with(".nii.gz") && !image.ends_with(".nii")) continue;
-    throw failure(exit_status::usage, fmt::format("{}/{} is of another program, such as cuDIMOT itself; --overwrite "
-                                                  "replaces the images of this folder, or rename it",
-                                                  f.out, image));
+    refuse_usage(
+        "{}/{} is of another program, such as cuDIMOT itself; --overwrite replaces the images of this folder, or "
+        "rename it",
+        f.out, image);
   }
 }
 
 cudimot_files find_cudimot_files(const cudimot_request& request) {
   const std::string name = cudimot_subject(request);
   if (!fs::is_directory(name))
-    throw failure(
-        exit_status::missing_input,
-        fmt::format("{}: no such folder; expected a folder with data, nodif_brain_mask, bvals and bvecs", name));
+    refuse_missing("{}: no such folder; expected a folder with data, nodif_brain_mask, bvals and bvecs", name);
   cudimot_files f;
   f.out = cudimot_folder(request);
   f.dwi = require_file(find_only_image(name, "data"), name, "data.nii.gz or data.nii");

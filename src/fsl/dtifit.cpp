@@ -74,12 +74,11 @@ struct dtifit_request {
 };
 
 void check_dtifit(const dtifit_request& r, const given_options&) {
-  if (!r.run.out.empty()) option::refuse("dtifit: the files are named by -o");
+  if (!r.run.out.empty()) refuse_usage("dtifit: the files are named by -o");
   if (fs::path(r.basename).filename().empty())
-    option::refuse(
-        fmt::format("dtifit: -o {}: expected the beginning of file names, e.g. {}dti", r.basename, r.basename));
+    refuse_usage("dtifit: -o {}: expected the beginning of file names, e.g. {}dti", r.basename, r.basename);
   if (r.squared_errors && !r.series.gradient_deviation.empty())
-    option::refuse("dtifit: --sse is not available with --gradnonlin; leave one of them out");
+    refuse_usage("dtifit: --sse is not available with --gradnonlin; leave one of them out");
 }
 
 const option_table<dtifit_request>& dtifit_options() {

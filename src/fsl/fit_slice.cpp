@@ -18,7 +18,7 @@ std::vector<std::string> from_fit_slice(const std::vector<std::string>& words) {
   const std::string number = words.size() < 2 ? "" : words[1];
   const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), slice);
   if (code != std::errc{} || end != number.data() + number.size())
-    option::refuse("fit_slice: expected SUBJECT_DIR SLICE and options of xfibres; SLICE is a number from 0");
+    refuse_usage("fit_slice: expected SUBJECT_DIR SLICE and options of xfibres; SLICE is a number from 0");
   const std::string subject = subject_path(words[0]);
   std::vector<std::string> all{"--data=" + slice_image(subject, "data", slice),
                                "--mask=" + slice_image(subject, "nodif_brain_mask", slice),

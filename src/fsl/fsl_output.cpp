@@ -1,7 +1,5 @@
 #include "src/fsl/fsl_output.hpp"
 
-#include <fmt/core.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -23,9 +21,7 @@ image_type fsl_output_type() {
   if (name.empty()) return {};
   for (const auto& known : types)
     if (name == known.name) return known.type;
-  throw failure(
-      exit_status::usage,
-      fmt::format("{}={}: expected NIFTI_GZ, NIFTI, NIFTI2_GZ or NIFTI2; other types are not written", variable, name));
+  refuse_usage("{}={}: expected NIFTI_GZ, NIFTI, NIFTI2_GZ or NIFTI2; other types are not written", variable, name);
 }
 
 bool goes_on_with_images(exit_status of_result, const run_request& run) {
@@ -50,7 +46,7 @@ bool output_folder::create(const std::string& folder) {
     is_new = !std::filesystem::is_directory(part, missing) && std::filesystem::create_directory(part, code);
     if (is_new) created_.push_back(part.string());
   }
-  if (code) throw failure(exit_status::disk, fmt::format("{}: cannot create the folder: {}", folder, code.message()));
+  if (code) fail_on_disk(code.value(), "{}: cannot create the folder", folder);
   return is_new;
 }
 

@@ -123,9 +123,6 @@ bool fsl_option::is_named(std::string_view name) const {
 }
 
 std::vector<std::string> translate_fsl_words(const fsl_program& program, const std::vector<std::string>& words) {
-  const auto refuse = [&](const std::string& message) {
-    throw failure(exit_status::usage, fmt::format("{}: {}", program.name, message));
-  };
   std::vector<std::string> ours;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -136,17 +133,18 @@ std::vector<std::string> translate_fsl_words(const fsl_program& program, const s
       ours.push_back(word);
       continue;
     }
-    if (o->answer == fsl_answer::unsupported) refuse(fmt::format("{} is not supported: {}", name, o->ours));
-    if (!o->takes_value() && equals != std::string::npos) refuse(fmt::format("{}: {} takes no value", word, name));
+    if (o->answer == fsl_answer::unsupported) refuse_usage("{}: {} is not supported: {}", program.name, name, o->ours);
+    if (!o->takes_value() && equals != std::string::npos)
+      refuse_usage("{}: {}: {} takes no value", program.name, word, name);
     std::string value;
     if (o->takes_value() && equals != std::string::npos) value = word.substr(equals + 1);
     if (o->takes_value() && equals == std::string::npos) {
-      if (i + 1 == words.size()) refuse(fmt::format("{}: the value is missing", name));
+      if (i + 1 == words.size()) refuse_usage("{}: {}: the value is missing", program.name, name);
       value = words[++i];
     }
     if (o->answer == fsl_answer::value && program.expected != nullptr)
       if (const std::string expected = program.expected(value, o->ours); !expected.empty())
-        refuse(fmt::format("{} {}: expected {}", name, value, expected));
+        refuse_usage("{}: {} {}: expected {}", program.name, name, value, expected);
     ours.push_back(replaced(*o, name, value));
   }
   return ours;

@@ -100,9 +100,8 @@ void check_parts(const postproc_request& request, const joined_rows& joined, con
   const std::string mask = find_image(request.series.mask);
   const auto inside = voxels_inside(mask, read_nifti_header(find_image(request.series.dwi)), mask_rules::fsl);
   if (inside != joined.voxels())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: {} parts have {} voxels together, expected the {} of {}", request.folder,
-                              joined.parts().size(), joined.voxels().size(), inside.size(), mask));
+    refuse_data("{}: {} parts have {} voxels together, expected the {} of {}", request.folder, joined.parts().size(),
+                joined.voxels().size(), inside.size(), mask);
 }
 
 /// The parts are in the complete result now.

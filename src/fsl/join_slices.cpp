@@ -1,4 +1,3 @@
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
@@ -34,7 +33,7 @@ struct join_slices_request {
 
 void check_join_slices(const join_slices_request& r, const given_options&) {
   if (!r.run.out.empty())
-    option::refuse("join_slices: --out is not supported: the output is always SUBJECT_DIR.bedpostX");
+    refuse_usage("join_slices: --out is not supported: the output is always SUBJECT_DIR.bedpostX");
 }
 
 const option_table<join_slices_request>& join_slices_options() {
@@ -66,10 +65,10 @@ std::vector<std::string> find_results(const fitted_slices& slices) {
   for (std::uint64_t k = 0; k < slices.count(); ++k) {
     paths.push_back(slice_folder(slices.subject, k) + "/voxherd.h5");
     if (!fs::exists(paths.back()))
-      throw failure(exit_status::missing_input,
-                    fmt::format("{}: no such file, expected one for each of the {} slices of {}; run "
-                                "bedpostx_single_slice.sh {} {} with voxherd's xfibres",
-                                paths.back(), slices.count(), slices.mask.path, slices.subject, k));
+      refuse_missing(
+          "{}: no such file, expected one for each of the {} slices of {}; run bedpostx_single_slice.sh {} {} with "
+          "voxherd's xfibres",
+          paths.back(), slices.count(), slices.mask.path, slices.subject, k);
   }
   return paths;
 }
@@ -82,16 +81,15 @@ void check_slices(const fitted_slices& slices) {
   for (const auto& part : rows.parts()) {
     const auto& found = part->grid().size;
     if (found[0] != size[0] || found[1] != size[1] || found[2] != 1)
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x 1, a slice of {}", part->path(),
-                                found[0], found[1], found[2], size[0], size[1], slices.mask.path));
+      refuse_data("{}: has {} x {} x {} voxels, expected {} x {} x 1, a slice of {}", part->path(), found[0], found[1],
+                  found[2], size[0], size[1], slices.mask.path);
   }
   const auto inside = voxels_inside(slices.mask.path, slices.mask, mask_rules::fsl);
   if (inside != rows.voxels())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}.bedpostX/diff_slices: {} slices have {} voxels together, expected the {} of {}; were "
-                              "they fitted with another mask?",
-                              slices.subject, slices.count(), rows.voxels().size(), inside.size(), slices.mask.path));
+    refuse_data(
+        "{}.bedpostX/diff_slices: {} slices have {} voxels together, expected the {} of {}; were they fitted with "
+        "another mask?",
+        slices.subject, slices.count(), rows.voxels().size(), inside.size(), slices.mask.path);
 }
 
 /// The mask of the complete image, in SUBJECT.bedpostX or in SUBJECT.

@@ -1,6 +1,5 @@
 #include "src/fsl/joined_results.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -141,13 +140,12 @@ void check_fits(const joined_rows& joined, const result_layout& wanted, const st
     for (const char* name : own_inputs)
       if (inputs.contains(name) && stored.contains(name)) inputs[name] = stored.at(name);
     if (const auto difference = find_other_fit(*part, of_part))
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: was estimated with other options or inputs ({}); estimate it again, or give its "
-                                "options and inputs",
-                                part->path(), *difference));
+      refuse_data(
+          "{}: was estimated with other options or inputs ({}); estimate it again, or give its options and inputs",
+          part->path(), *difference);
     if (!same_outputs(part->outputs(), joined.first().outputs()))
-      refuse_data(fmt::format("{}: has other outputs than {}; were both made by the same command and version?",
-                              part->path(), joined.first().path()));
+      refuse_data("{}: has other outputs than {}; were both made by the same command and version?", part->path(),
+                  joined.first().path());
   }
 }
 

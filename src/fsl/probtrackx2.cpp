@@ -56,39 +56,37 @@ struct probtrackx2_request : track_request {
 
 void check_probtrackx2(const probtrackx2_request& r, const given_options&) {
   const auto need = [](bool is_given, const char* words) {
-    if (!is_given) option::refuse(fmt::format("probtrackx2: {} is missing", words));
+    if (!is_given) refuse_usage("probtrackx2: {} is missing", words);
   };
   need(!r.samples.empty(), "-s, the samples (subject.bedpostX/merged),");
   need(!r.mask.empty(), "-m, the mask of the samples (subject.bedpostX/nodif_brain_mask),");
   need(!r.seed_image.empty() || !r.connectome.empty(), "-x, the seeds,");
-  if (r.has_counted_regions()) option::refuse("probtrackx2: give --seed-image or --network-masks, not both");
+  if (r.has_counted_regions()) refuse_usage("probtrackx2: give --seed-image or --network-masks, not both");
   if (r.file_name.find('/') != std::string::npos)
-    option::refuse(
-        fmt::format("probtrackx2: -o {}: expected a name without folders; --dir is the folder", r.file_name));
+    refuse_usage("probtrackx2: -o {}: expected a name without folders; --dir is the folder", r.file_name);
   if (!r.inverse_transform.empty() && r.transform.empty())
-    option::refuse("probtrackx2: --invxfm has no meaning without --xfm");
+    refuse_usage("probtrackx2: --invxfm has no meaning without --xfm");
   if (r.transform.size() > 1 || r.inverse_transform.size() > 1)
-    option::refuse("probtrackx2: --xfm and --invxfm take one file each; voxherd track takes several of ITK");
+    refuse_usage("probtrackx2: --xfm and --invxfm take one file each; voxherd track takes several of ITK");
   if (r.to_targets && r.targets.empty())
-    option::refuse("probtrackx2: --os2t needs --targetmasks, the masks that are counted");
+    refuse_usage("probtrackx2: --os2t needs --targetmasks, the masks that are counted");
   const bool has_matrix = r.matrix_of_seeds || r.matrix_of_mask || r.matrix_of_pairs || r.matrix_of_fibres;
   if (r.simple && (!r.connectome.empty() || r.to_targets || has_matrix))
-    option::refuse("probtrackx2: --simple has no --network, --os2t and --omatrix1, 2, 3, 4; give a mask of the seeds");
+    refuse_usage("probtrackx2: --simple has no --network, --os2t and --omatrix1, 2, 3, 4; give a mask of the seeds");
   if (r.target_densities && r.distance_corrected)
-    option::refuse("probtrackx2: --otargetpaths has no --pd; run the command without --pd for its densities");
-  if (r.saved_paths && !r.paths.empty()) option::refuse("probtrackx2: give --savepaths or --paths, not both");
+    refuse_usage("probtrackx2: --otargetpaths has no --pd; run the command without --pd for its densities");
+  if (r.saved_paths && !r.paths.empty()) refuse_usage("probtrackx2: give --savepaths or --paths, not both");
   if (!r.counted_surface.empty() && (r.matrix_of_mask || r.simple))
-    option::refuse("probtrackx2: --fopd has no --omatrix2 and --simple; run the command for each");
-  if (r.matrix_of_mask != !r.mask2.empty()) option::refuse("probtrackx2: give --omatrix2 and --target2 together");
-  if (r.matrix_of_pairs != !r.mask3.empty()) option::refuse("probtrackx2: give --omatrix3 and --target3 together");
-  if (r.matrix_of_fibres != !r.mask4.empty()) option::refuse("probtrackx2: give --omatrix4 and --target4 together");
+    refuse_usage("probtrackx2: --fopd has no --omatrix2 and --simple; run the command for each");
+  if (r.matrix_of_mask != !r.mask2.empty()) refuse_usage("probtrackx2: give --omatrix2 and --target2 together");
+  if (r.matrix_of_pairs != !r.mask3.empty()) refuse_usage("probtrackx2: give --omatrix3 and --target3 together");
+  if (r.matrix_of_fibres != !r.mask4.empty()) refuse_usage("probtrackx2: give --omatrix4 and --target4 together");
   if (!r.matrix_of_pairs && !r.columns3.empty())
-    option::refuse("probtrackx2: --lrtarget3 has no meaning without --omatrix3");
+    refuse_usage("probtrackx2: --lrtarget3 has no meaning without --omatrix3");
   if (r.matrix_of_seeds && r.matrix_of_pairs && r.min_length1_mm != r.min_length3_mm)
-    option::refuse("probtrackx2: --distthresh1 and --distthresh3 differ; run the command for each matrix");
+    refuse_usage("probtrackx2: --distthresh1 and --distthresh3 differ; run the command for each matrix");
   if (r.density || r.to_targets || has_matrix) return;
-  if (r.distance_corrected)
-    option::refuse("probtrackx2: --pd has no meaning without --opd, --os2t or --omatrix1, 2, 3");
+  if (r.distance_corrected) refuse_usage("probtrackx2: --pd has no meaning without --opd, --os2t or --omatrix1, 2, 3");
 }
 
 /// The options of track. Names that mean something else to FSL are replaced; the folder takes the place of --out.
@@ -271,11 +269,8 @@ void check_grids(const track_request& r) {
       if (is_surface_mask(path)) continue;
       const auto &found = read_nifti_header(path).grid.size, &expected = first.grid.size;
       if (found != expected)
-        throw failure(
-            exit_status::bad_data,
-            fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in {}; resample it to "
-                        "this grid",
-                        path, found[0], found[1], found[2], expected[0], expected[1], expected[2], first.path));
+        refuse_data("{}: has {} x {} x {} voxels, expected {} x {} x {} as in {}; resample it to this grid", path,
+                    found[0], found[1], found[2], expected[0], expected[1], expected[2], first.path);
     }
 }
 
@@ -298,10 +293,8 @@ std::string find_samples_mask(const std::string& name, const std::string& mask) 
   const std::string path = find_mask_file(name, "target4");
   const auto found = read_nifti_header(path).grid.size, expected = read_nifti_header(mask).grid.size;
   if (found != expected)
-    throw failure(exit_status::bad_data,
-                  fmt::format("--target4 {}: has {} x {} x {} voxels, expected {} x {} x {} as in {}; resample it to "
-                              "this grid",
-                              path, found[0], found[1], found[2], expected[0], expected[1], expected[2], mask));
+    refuse_data("--target4 {}: has {} x {} x {} voxels, expected {} x {} x {} as in {}; resample it to this grid", path,
+                found[0], found[1], found[2], expected[0], expected[1], expected[2], mask);
   return path;
 }
 
@@ -313,14 +306,14 @@ void add_matrices(const probtrackx2_request& request, const std::string& folder,
     r.target2 = find_mask_file(request.mask2, "target2");
     std::error_code none;
     if (!is_nifti_name(r.target2) && fs::is_regular_file(r.target2, none))
-      throw failure(exit_status::bad_data, fmt::format("--target2 {}: expected one image", r.target2));
+      refuse_data("--target2 {}: expected one image", r.target2);
   }
   if (!request.counted_surface.empty()) {
     r.matrix2 = folder + "/voxherd_surface_paths.h5";
     r.target2 = request.counted_surface;
     for (const std::string& path : find_mask_files({r.target2}, "fopd"))
       if (!is_surface_mask(path))
-        option::refuse(fmt::format("probtrackx2: --fopd {}: is not a surface; multiply the density by it", path));
+        refuse_usage("probtrackx2: --fopd {}: is not a surface; multiply the density by it", path);
   }
   if (request.matrix_of_pairs) {
     r.matrix3 = matrix_file(folder, 3);
@@ -352,8 +345,7 @@ void drop_unused_inverse(track_request& r) {
   if (!is_warp(file)) {
     r.inverse_transform.clear();
   } else if (r.inverse_transform.empty() || !is_warp(r.inverse_transform.front())) {
-    option::refuse(
-        fmt::format("probtrackx2: --xfm {} is a warp; give --invxfm, the warp of the other direction", file));
+    refuse_usage("probtrackx2: --xfm {} is a warp; give --invxfm, the warp of the other direction", file);
   }
 }
 
@@ -371,10 +363,10 @@ track_request make_track_request(const probtrackx2_request& request, const std::
   drop_unused_inverse(r);
   r = with_mask_files(r);
   if (r.connectome.size() == 1)
-    option::refuse(
-        fmt::format("probtrackx2: -x {}: --network needs a text file with at least two masks; for a parcellation use "
-                    "the command track of voxherd",
-                    request.connectome.front()));
+    refuse_usage(
+        "probtrackx2: -x {}: --network needs a text file with at least two masks; for a parcellation use the command "
+        "track of voxherd",
+        request.connectome.front());
   choose_seed_space(r);
   check_grids(r);
   r.max_steps = request.points / 2 - 1;

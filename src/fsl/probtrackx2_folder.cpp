@@ -48,8 +48,8 @@ void add_vertex_rows(const result_volumes& result, const probtrackx2_outputs& wa
   const seed_rows rows(result.result(), columns, wanted.distance_corrected);
   for (std::size_t i = 0; i < rows.roi.size(); ++i) {
     if (rows.roi[i] >= wanted.seed_files.size())
-      refuse_data(fmt::format("{}: has seeds of file {}, but the command has {} files; repeat it with --forcedir",
-                              result.result().path(), rows.roi[i], wanted.seed_files.size()));
+      refuse_data("{}: has seeds of file {}, but the command has {} files; repeat it with --forcedir",
+                  result.result().path(), rows.roi[i], wanted.seed_files.size());
     if (!wanted.seed_files[rows.roi[i]].is_surface) continue;
     for (std::size_t t = 0; t < columns; ++t) {
       values.push_back(rows.value(i, t, columns, wanted.distance_corrected));
@@ -142,8 +142,8 @@ std::shared_ptr<row_densities> read_densities(const std::string& path, const res
   auto all = std::make_shared<row_densities>(result_reader(path));
   for (const std::uint64_t voxel : all->rows.column_voxel)
     if (voxel >= maps.grid().voxel_count())
-      refuse_data(fmt::format("{}: a column is voxel {}, but {} has an image of {} voxels; repeat the command", path,
-                              voxel, maps.result().path(), maps.grid().voxel_count()));
+      refuse_data("{}: a column is voxel {}, but {} has an image of {} voxels; repeat the command", path, voxel,
+                  maps.result().path(), maps.grid().voxel_count());
   return all;
 }
 
@@ -208,9 +208,7 @@ export_plan plan_probtrackx2_folder(const result_volumes& result, const probtrac
   export_plan plan;
   const constant* by_region = result.result().find_constant("connectome", "waytotal");
   const constant* total = result.result().find_constant("streamlines", "waytotal");
-  if (total == nullptr)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: has no waytotal, expected a result of track", result.result().path()));
+  if (total == nullptr) refuse_data("{}: has no waytotal, expected a result of track", result.result().path());
   if (wanted.densities.empty())  // like FSL
     plan.texts.push_back({"waytotal", matrix_text(by_region == nullptr ? *total : *by_region)});
   plan.texts.push_back({"probtrackx.log", result.result().provenance().value("command_line", "") + "\n"});

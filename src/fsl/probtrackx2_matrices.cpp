@@ -1,7 +1,5 @@
 #include "src/fsl/probtrackx2_matrices.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -27,8 +25,8 @@ seed_matrix make_reached_columns(int number, const track_inputs& in) {
 void refuse_surface_targets(const track_inputs& in) {
   for (const track::surface_use& use : in.surfaces.input().uses)
     if (use.first_target != use.end_target)
-      throw failure(exit_status::usage, fmt::format("--otargetpaths: the target {} is a surface, expected images only",
-                                                    in.target_names[in.surfaces.input().targets[use.first_target]]));
+      refuse_usage("--otargetpaths: the target {} is a surface, expected images only",
+                   in.target_names[in.surfaces.input().targets[use.first_target]]);
 }
 
 }  // namespace
@@ -50,9 +48,8 @@ pair_matrix make_target_densities(const session& s, const std::string& file, con
   for (std::size_t place = 0; place < in.place_voxels.size(); ++place) {
     const std::uint32_t first = in.target_begin[place], count = in.target_begin[place + 1] - first;
     if (count > 1)
-      throw failure(exit_status::bad_data,
-                    fmt::format("--otargetpaths: the targets {} and {} overlap; run the command for each",
-                                in.target_names[in.targets[first]], in.target_names[in.targets[first + 1]]));
+      refuse_data("--otargetpaths: the targets {} and {} overlap; run the command for each",
+                  in.target_names[in.targets[first]], in.target_names[in.targets[first + 1]]);
     if (count == 0) continue;
     const std::uint64_t voxel = in.place_voxels[place];
     m.rows.column[voxel] = static_cast<std::int32_t>(in.targets[first]);
@@ -66,15 +63,15 @@ label_image read_voxel_list(const std::string& path, const fsl_grid& grid) {
   const number_table t = read_number_table(path);
   const bool by_line = t.columns == 3;
   if (!by_line && t.rows != 3)
-    refuse_data(fmt::format("{}: has {} numbers per line, expected the voxels of seeds: x y z", t.name, t.columns));
+    refuse_data("{}: has {} numbers per line, expected the voxels of seeds: x y z", t.name, t.columns);
   label_image mask{path, std::vector<std::int32_t>(grid.voxel_count()), {1}, {}};
   for (std::size_t i = 0; i < (by_line ? t.rows : t.columns); ++i) {
     vector3 voxel{};
     for (std::size_t d = 0; d < 3; ++d) {
       voxel[d] = by_line ? t.at(i, d) : t.at(d, i);
       if (!(voxel[d] >= 0 && voxel[d] < static_cast<double>(grid.size[d])) || voxel[d] != std::floor(voxel[d]))
-        refuse_data(fmt::format("{}: seed {} has {} along axis {}, expected a whole number from 0 to {}", t.name, i + 1,
-                                voxel[d], d + 1, grid.size[d] - 1));
+        refuse_data("{}: seed {} has {} along axis {}, expected a whole number from 0 to {}", t.name, i + 1, voxel[d],
+                    d + 1, grid.size[d] - 1);
     }
     mask.label[grid.turned(*find_voxel(grid, voxel))] = 1;
   }

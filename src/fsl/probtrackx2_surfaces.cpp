@@ -76,8 +76,8 @@ namespace {
 
 void check_vertex(const std::string& result, std::uint64_t vertex, const std::string& surface, std::size_t vertices) {
   if (vertex >= vertices)
-    refuse_data(fmt::format("{}: names vertex {} of {}, which has {} vertices; has the surface changed since the run?",
-                            result, vertex, surface, vertices));
+    refuse_data("{}: names vertex {} of {}, which has {} vertices; has the surface changed since the run?", result,
+                vertex, surface, vertices);
 }
 
 }  // namespace
@@ -87,9 +87,9 @@ void write_surface_counts(const std::string& matrix, const std::vector<std::stri
   const result_reader result(matrix);
   const sparse_matrix m(result);
   if (result.find_constant("matrix", "column_roi") == nullptr)
-    refuse_data(fmt::format("{}: its columns are not vertices of surfaces", matrix));
+    refuse_data("{}: its columns are not vertices of surfaces", matrix);
   if (distance_corrected && m.length_sum.size() != m.count.size())
-    refuse_data(fmt::format("{}: has no lengths; repeat the command", matrix));
+    refuse_data("{}: has no lengths; repeat the command", matrix);
   constexpr std::uint64_t max_number = std::uint64_t{1} << 32;
   const std::size_t columns = m.column_voxel.size();
   const auto roi = result.constant_indices("matrix", "column_roi", columns, max_number),

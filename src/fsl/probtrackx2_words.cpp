@@ -89,8 +89,6 @@ constexpr value_word value_words[] = {
 };
 // clang-format on
 
-[[noreturn]] void refuse(const std::string& message) { throw failure(exit_status::usage, "probtrackx2: " + message); }
-
 const fsl_option* find_flag(std::string_view name) {
   const std::string dashes = name.starts_with("--") ? std::string(name) : "-" + std::string(name);  // -pd is --pd
   const auto find = [](std::string_view wanted) {
@@ -108,7 +106,7 @@ std::string translate_value(const fsl_option& f, const std::string& value) {
     if (w.fsl == value) return std::string(w.ours);
     expected += fmt::format("{}{}", expected.empty() ? "" : ", ", w.fsl);
   }
-  if (!expected.empty()) refuse(fmt::format("{} {}: expected one of {}", f.main_name(), value, expected));
+  if (!expected.empty()) refuse_usage("probtrackx2: {} {}: expected one of {}", f.main_name(), value, expected);
   return value;
 }
 
@@ -136,21 +134,21 @@ class translator {
   void read(const std::string& word) {
     const std::size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
-    if (!word.starts_with("-")) refuse(fmt::format("unexpected argument '{}'", word));
+    if (!word.starts_with("-")) refuse_usage("probtrackx2: unexpected argument '{}'", word);
     const fsl_option* f = find_flag(name);
     if (f == nullptr) return keep(word, equals != std::string::npos);
-    if (f->answer == fsl_answer::unsupported) refuse(fmt::format("{} is not supported: {}", name, f->ours));
+    if (f->answer == fsl_answer::unsupported) refuse_usage("probtrackx2: {} is not supported: {}", name, f->ours);
     const bool takes = f->answer == fsl_answer::value || f->answer == fsl_answer::no_difference_value;
-    if (!takes && equals != std::string::npos) refuse(fmt::format("{}: {} takes no value", word, name));
+    if (!takes && equals != std::string::npos) refuse_usage("probtrackx2: {}: {} takes no value", word, name);
     std::string value;
     if (takes && equals != std::string::npos) value = word.substr(equals + 1);
     // The value of -V may be missing, which older scripts of ours do.
     const bool follows =
         next_ + 1 < words_.size() && (f->answer == fsl_answer::value || !words_[next_ + 1].starts_with("-"));
     if (takes && equals == std::string::npos && follows) value = words_[++next_];
-    if (f->answer == fsl_answer::value && value.empty()) refuse(fmt::format("{}: the value is missing", name));
+    if (f->answer == fsl_answer::value && value.empty()) refuse_usage("probtrackx2: {}: the value is missing", name);
     if (takes && !found_.emplace(f->main_name(), translate_value(*f, value)).second)
-      refuse(fmt::format("{} is given twice; a text file may list several masks", name));
+      refuse_usage("probtrackx2: {} is given twice; a text file may list several masks", name);
     if (!takes) found_.emplace(f->main_name(), "");
   }
 

@@ -25,10 +25,9 @@ struct shims_request {
 void check_shims(const shims_request& r, const given_options&) {
   for (const std::string& name : r.names)
     if (name.find('/') != std::string::npos || find_replaced(all_commands(), name) == nullptr)
-      option::refuse(
-          fmt::format("--name {}: expected a program that voxherd replaces, perhaps with a version, e.g. "
-                      "probtrackx2_gpu10.2",
-                      name));
+      refuse_usage(
+          "--name {}: expected a program that voxherd replaces, perhaps with a version, e.g. probtrackx2_gpu10.2",
+          name);
 }
 
 const option_table<shims_request>& shims_options() {
@@ -56,9 +55,7 @@ struct link_plan {
 
 fs::path this_program() {
   const fs::path path = own_program();
-  if (path.empty())
-    throw failure(exit_status::missing_input,
-                  "this program's own file cannot be found; mount /proc, or start it by its path");
+  if (path.empty()) refuse_missing("this program's own file cannot be found; mount /proc, or start it by its path");
   return path;
 }
 
@@ -89,13 +86,11 @@ void plan_folder(const fs::path& from, const fs::path& to, const std::set<std::s
 void plan_fsl(const shims_request& request, std::set<std::string>& names, std::vector<link_plan>& plan) {
   const fs::path fsl = request.fsldir, bin = fsl / "bin";
   if (!fs::is_directory(bin))
-    throw failure(exit_status::missing_input,
-                  fmt::format("--fsldir {}: has no folder bin; expected an installation of FSL", request.fsldir));
+    refuse_missing("--fsldir {}: has no folder bin; expected an installation of FSL", request.fsldir);
   // Otherwise the copy would contain itself.
   const std::string inside = fs::weakly_canonical(request.folder).string() + "/";
   if (inside.starts_with(fs::canonical(fsl).string() + "/"))
-    option::refuse(
-        fmt::format("--fsldir {}: {} lies in it; choose a folder elsewhere", request.fsldir, request.folder));
+    refuse_usage("--fsldir {}: {} lies in it; choose a folder elsewhere", request.fsldir, request.folder);
   for (const fs::directory_entry& entry : fs::directory_iterator(bin))
     if (const std::string name = entry.path().filename().string(); find_replaced(all_commands(), name) != nullptr)
       names.insert(name);
@@ -122,8 +117,7 @@ void check_free(const std::vector<link_plan>& plan) {
   for (const link_plan& l : plan) {
     std::error_code code;
     if (!is_made(l) && !is_outdated(l) && fs::exists(fs::symlink_status(l.link, code)))
-      throw failure(exit_status::usage, fmt::format("{} exists, and is not a link to {}; choose another folder",
-                                                    l.link.string(), l.target.string()));
+      refuse_usage("{} exists, and is not a link to {}; choose another folder", l.link.string(), l.target.string());
   }
 }
 
@@ -136,7 +130,7 @@ void make_links(const fs::path& folder, const std::vector<link_plan>& plan) {
       fs::create_symlink(l.target, l.link);
     }
   } catch (const fs::filesystem_error& e) {
-    throw failure(exit_status::disk, fmt::format("{}: cannot be made: {}", e.path1().string(), e.code().message()));
+    fail_on_disk(e.code().value(), "{}: cannot be made", e.path1().string());
   }
 }
 

@@ -48,13 +48,12 @@ const option_table<split_request>& split_options() {
 /// A link `name` in the folder to an image.
 void make_link(const std::string& image, const fs::path& name) {
   const std::string found = find_image(image);
-  if (found.empty())
-    throw failure(exit_status::missing_input, fmt::format("{}: no such image (.nii.gz or .nii)", image));
+  if (found.empty()) refuse_missing("{}: no such image (.nii.gz or .nii)", image);
   const fs::path link = name.string() + (found.ends_with(".gz") ? ".nii.gz" : ".nii");
   std::error_code code;
   if (fs::is_symlink(link, code)) fs::remove(link, code);
   fs::create_symlink(fs::absolute(found), link, code);
-  if (code) throw failure(exit_status::disk, fmt::format("{}: cannot be made: {}", link.string(), code.message()));
+  if (code) fail_on_disk(code.value(), "{}: cannot be made", link.string());
 }
 
 exit_status run_split(session& s, const split_request& request) {

@@ -96,10 +96,10 @@ void refuse_other_order(const std::string& deviation, const nifti_header& data) 
   nifti_header header = read_nifti_header(deviation);
   bring_to_grid(header, data, mask_rules::fsl);
   if (!header.order.is_as_stored())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: is stored in another order than {}, expected the same; fit all slices at once with "
-                              "bedpostx -g, which reads it in any order",
-                              deviation, data.path));
+    refuse_data(
+        "{}: is stored in another order than {}, expected the same; fit all slices at once with bedpostx -g, which "
+        "reads it in any order",
+        deviation, data.path);
 }
 
 void copy_text(const std::string& subject, const std::string& name, const std::string& folder) {
@@ -127,9 +127,7 @@ void write_brain(const std::string& nodif, const std::string& mask, const std::s
 void prepare_slices(const split_slices_request& request) {
   const std::string subject = subject_path(request.subject), folder = subject + ".bedpostX";
   if (!fs::is_directory(subject))
-    throw failure(exit_status::missing_input, fmt::format("{}: no such folder; expected a folder with data, "
-                                                          "nodif_brain_mask, bvals and bvecs",
-                                                          subject));
+    refuse_missing("{}: no such folder; expected a folder with data, nodif_brain_mask, bvals and bvecs", subject);
   const std::string data = require_file(find_only_image(subject, "data"), subject, "data.nii.gz or data.nii");
   const std::string mask =
       require_file(find_only_image(subject, "nodif_brain_mask"), subject, "nodif_brain_mask.nii.gz or .nii");
@@ -159,8 +157,7 @@ exit_status run_split_slices(session& s, const split_slices_request& request) {
     try {
       prepare_slices(request);
     } catch (const fs::filesystem_error& e) {
-      throw failure(exit_status::disk,
-                    fmt::format("{}: cannot be written: {}", e.path1().string(), e.code().message()));
+      fail_on_disk(e.code().value(), "{}: cannot be written", e.path1().string());
     }
   });
   return exit_status::complete;

@@ -1,7 +1,5 @@
 #include "src/fsl/subject_folder.hpp"
 
-#include <fmt/core.h>
-
 #include <filesystem>
 
 #include "core/failure.hpp"
@@ -15,7 +13,7 @@ std::optional<std::string> find_only_image(const std::string& folder, const std:
   for (const char* ending : {".nii.gz", ".nii"}) {
     const std::string path = folder + "/" + name + ending;
     if (!fs::exists(path)) continue;
-    if (found) throw failure(exit_status::usage, fmt::format("both {} and {} exist; remove one of them", *found, path));
+    if (found) refuse_usage("both {} and {} exist; remove one of them", *found, path);
     found = path;
   }
   return found;
@@ -34,7 +32,7 @@ std::optional<std::string> find_text(const std::string& folder, const std::strin
 
 std::string require_file(const std::optional<std::string>& found, const std::string& folder, const char* names) {
   if (found) return *found;
-  throw failure(exit_status::missing_input, fmt::format("{}: found no {} in this folder", folder, names));
+  refuse_missing("{}: found no {} in this folder", folder, names);
 }
 
 }  // namespace voxherd

@@ -1,4 +1,3 @@
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -63,14 +62,13 @@ struct xfibres_request {
 };
 
 void check_xfibres(const xfibres_request& r, const given_options&) {
-  if (!r.run.out.empty()) option::refuse("xfibres: --out is not supported: the output is the folder --logdir");
+  if (!r.run.out.empty()) refuse_usage("xfibres: --out is not supported: the output is the folder --logdir");
   if (!r.subject.empty() && !r.voxels)
-    option::refuse(
-        fmt::format("xfibres: unexpected argument '{}'; expected none, or SUBJECT PART PARTS VOXELS, as "
-                    "bedpostx_gpu gives them",
-                    r.subject));
+    refuse_usage(
+        "xfibres: unexpected argument '{}'; expected none, or SUBJECT PART PARTS VOXELS, as bedpostx_gpu gives them",
+        r.subject);
   if (r.part && *r.part >= *r.parts)
-    option::refuse(fmt::format("xfibres: part {} of {}: parts are numbered from 0", *r.part, *r.parts));
+    refuse_usage("xfibres: part {} of {}: parts are numbered from 0", *r.part, *r.parts);
 }
 
 const option_table<xfibres_request>& xfibres_options() {

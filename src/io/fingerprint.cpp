@@ -101,9 +101,7 @@ std::future<nlohmann::json> fingerprint_later(const std::vector<std::string>& pa
       nlohmann::json found = find_fingerprint(path);
       const auto before = states.find(path);
       if (before == states.end() || find_file_state(path) != before->second)
-        throw failure(exit_status::disk, fmt::format("{}: was changed while it was read; do not modify inputs during a "
-                                                     "run; start again",
-                                                     path));
+        fail_on_disk("{}: was changed while it was read; do not modify inputs during a run; start again", path);
       note_state(path, before->second, found);
       return found;
     });

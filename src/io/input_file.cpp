@@ -1,7 +1,6 @@
 #include "src/io/input_file.hpp"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,15 +16,6 @@
 
 namespace voxherd {
 
-namespace {
-
-[[noreturn]] void cannot_open(const std::string& path, const std::string& why, const char* what_to_do) {
-  throw failure(exit_status::missing_input, fmt::format("{}: cannot be opened: {}; {}",
-                                                        path.empty() ? "(empty file name)" : path, why, what_to_do));
-}
-
-}  // namespace
-
 std::string printable(const std::string& path) {
   constexpr std::size_t longest = 300;
   std::string text = one_line(path);
@@ -36,12 +26,15 @@ std::string printable(const std::string& path) {
 }
 
 input_file::input_file(const std::string& path) : path_(path) {
+  const std::string shown = path.empty() ? "(empty file name)" : path;
   struct stat s {};
-  if (::stat(path.c_str(), &s) != 0) cannot_open(path, std::strerror(errno), "check the name given");
-  if (S_ISDIR(s.st_mode)) cannot_open(path, "it is a directory", "expected a file");
-  if (!S_ISREG(s.st_mode)) cannot_open(path, "it is not a regular file", "expected a file on disk");
+  if (::stat(path.c_str(), &s) != 0)
+    refuse_missing("{}: cannot be opened: {}; check the name given", shown, std::strerror(errno));
+  if (S_ISDIR(s.st_mode)) refuse_missing("{}: cannot be opened: it is a directory; expected a file", shown);
+  if (!S_ISREG(s.st_mode))
+    refuse_missing("{}: cannot be opened: it is not a regular file; expected a file on disk", shown);
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) cannot_open(path, std::strerror(errno), "check its permissions");
+  if (descriptor_ < 0) refuse_missing("{}: cannot be opened: {}; check its permissions", shown, std::strerror(errno));
   size_ = static_cast<std::uint64_t>(s.st_size);
 }
 
@@ -60,8 +53,7 @@ std::size_t input_file::read_some(std::uint64_t offset, void* out, std::size_t b
     if (n == 0) break;
     if (n < 0) {
       if (errno == EINTR) continue;
-      throw failure(exit_status::disk, fmt::format("{}: reading {} bytes at byte {} failed: {}", name(), bytes - done,
-                                                   offset + done, std::strerror(errno)));
+      fail_on_disk(errno, "{}: reading {} bytes at byte {} failed", name(), bytes - done, offset + done);
     }
     done += static_cast<std::size_t>(n);
   }
@@ -71,9 +63,10 @@ std::size_t input_file::read_some(std::uint64_t offset, void* out, std::size_t b
 void input_file::read(std::uint64_t offset, void* out, std::size_t bytes) const {
   const std::size_t done = read_some(offset, out, bytes);
   if (done == bytes) return;
-  throw failure(exit_status::disk, fmt::format("{}: ends at byte {}, expected {} bytes as at the start; was it changed "
-                                               "while it was read? Do not modify it during a run; start again",
-                                               name(), offset + done, size_));
+  fail_on_disk(
+      "{}: ends at byte {}, expected {} bytes as at the start; was it changed while it was read? Do not modify it "
+      "during a run; start again",
+      name(), offset + done, size_);
 }
 
 void input_file::will_need(std::uint64_t offset, std::uint64_t bytes) const {

@@ -1,6 +1,5 @@
 #include "src/io/noted_inputs.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <map>
@@ -27,11 +26,10 @@ void check(const std::string& path, const noted_file& noted) {
   if (*state == noted.state) return;
   const nlohmann::json now = find_fingerprint(path);
   if (now.at("fingerprint") != noted.fingerprint) {
-    throw failure(exit_status::disk,
-                  fmt::format("{}: was changed during the run: found {} bytes with fingerprint {}, expected {} bytes "
-                              "with {} as at the start; do not modify inputs during a run; start again",
-                              name, state->bytes, now.at("fingerprint").get<std::string>(), noted.state.bytes,
-                              noted.fingerprint));
+    fail_on_disk(
+        "{}: was changed during the run: found {} bytes with fingerprint {}, expected {} bytes with {} as at the "
+        "start; do not modify inputs during a run; start again",
+        name, state->bytes, now.at("fingerprint").get<std::string>(), noted.state.bytes, noted.fingerprint);
   }
   if (!is_fingerprint_of_all_bytes(state->bytes) && state->modified_ns != noted.state.modified_ns)
     spdlog::warn("{}: was written to during the run; the parts of it that are compared have not changed", name);

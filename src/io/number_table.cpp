@@ -24,8 +24,7 @@ struct place {
 
   template <class Found>
   [[noreturn]] void refuse(const Found& found, const char* expected) const {
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: line {}: found {}, expected {}", name, line, found, expected));
+    refuse_data("{}: line {}: found {}, expected {}", name, line, found, expected);
   }
 };
 
@@ -155,8 +154,7 @@ number_table read_number_table(const std::string& path, header_line header) {
     ++table.rows;
   }
   if (table.rows == 0) {
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: contains no numbers, expected a table of numbers", table.name));
+    refuse_data("{}: contains no numbers, expected a table of numbers", table.name);
   }
   return table;
 }

@@ -1,11 +1,9 @@
 #include "src/io/output_file.hpp"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -20,24 +18,19 @@ namespace voxherd {
 
 struct output_file::state {
   state(const std::string& p, coding c) : path(p), file(p) {
-    if (file.error() != 0) refuse("cannot be created", file.error());
+    if (file.error() != 0) fail_on_disk(file.error(), "{}: cannot be created", path);
     if (c == coding::gzip)
       gzip.emplace([this](std::span<const std::byte> packed) { write_through(packed.data(), packed.size()); });
   }
   state(const state&) = delete;
   state& operator=(const state&) = delete;
 
-  [[noreturn]] void refuse(const char* what, int code) const {
-    const char* remedy = code == ENOSPC || code == EDQUOT ? "; free some space and start again" : "";
-    throw failure(exit_status::disk, fmt::format("{}: {}: {}{}", path, what, std::strerror(code), remedy));
-  }
-
   void write_through(const void* data, std::size_t bytes) const {
     const char* at = static_cast<const char*>(data);
     while (bytes > 0) {
       const ssize_t n = ::write(file.descriptor(), at, bytes);
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) refuse("cannot be written", errno);
+      if (n < 0) fail_on_disk(errno, "{}: cannot be written", path);
       at += n;
       bytes -= static_cast<std::size_t>(n);
     }
@@ -65,7 +58,7 @@ void output_file::write_at(std::uint64_t place, const void* data, std::size_t by
   while (bytes > 0) {
     const ssize_t n = ::pwrite(state_->file.descriptor(), at, bytes, static_cast<off_t>(place));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) state_->refuse("cannot be written", errno);
+    if (n < 0) fail_on_disk(errno, "{}: cannot be written", state_->path);
     at += n, place += static_cast<std::uint64_t>(n), bytes -= static_cast<std::size_t>(n);
   }
 }
@@ -73,15 +66,15 @@ void output_file::write_at(std::uint64_t place, const void* data, std::size_t by
 void output_file::finish() {
   state& s = *state_;
   if (s.gzip) s.gzip->finish();
-  if (const int code = s.file.close_file(); code != 0) s.refuse("cannot be written", code);
+  if (const int code = s.file.close_file(); code != 0) fail_on_disk(code, "{}: cannot be written", s.path);
   if (const int code = s.file.rename(existing_file::replaced); code != 0)
-    s.refuse("cannot be renamed from its temporary name", code);
+    fail_on_disk(code, "{}: cannot be renamed from its temporary name", s.path);
 }
 
 void create_folder(const std::string& path) {
   std::error_code code;
   if (!path.empty()) std::filesystem::create_directories(path, code);
-  if (code) throw failure(exit_status::disk, fmt::format("{}: cannot create the folder: {}", path, code.message()));
+  if (code) fail_on_disk(code.value(), "{}: cannot create the folder", path);
 }
 
 void write_file(const std::string& path, std::string_view text) {

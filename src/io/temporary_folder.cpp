@@ -16,12 +16,10 @@ namespace fs = std::filesystem;
 temporary_folder::temporary_folder(const std::string& purpose) {
   std::error_code code;
   const fs::path parent = fs::temp_directory_path(code);
-  if (code)
-    throw failure(exit_status::disk, fmt::format("TMPDIR: {}; set it to a folder that can be written", code.message()));
+  if (code) fail_on_disk("TMPDIR: {}; set it to a folder that can be written", code.message());
   path_ = (parent / fmt::format("voxherd-{}-XXXXXX", purpose)).string();
   if (!mkdtemp(path_.data()))
-    throw failure(exit_status::disk,
-                  fmt::format("{}: cannot be created: {}; set TMPDIR to another folder", path_, std::strerror(errno)));
+    fail_on_disk("{}: cannot be created: {}; set TMPDIR to another folder", path_, std::strerror(errno));
 }
 
 temporary_folder::~temporary_folder() {

@@ -14,8 +14,7 @@ namespace voxherd {
 std::string read_text_file(const std::string& path, const char* expected, std::uint64_t max_bytes) {
   const input_file file(path);
   if (file.size() > max_bytes)
-    throw failure(exit_status::bad_data, fmt::format("{}: has {} bytes, expected {} of at most {} bytes", file.name(),
-                                                     file.size(), expected, max_bytes));
+    refuse_data("{}: has {} bytes, expected {} of at most {} bytes", file.name(), file.size(), expected, max_bytes);
   require_memory(static_cast<double>(file.size()), fmt::format("{}: {} bytes of text", file.name(), file.size()));
   std::string bytes(static_cast<std::size_t>(file.size()), '\0');
   file.read(0, bytes.data(), bytes.size());

@@ -36,7 +36,7 @@ struct xml_parser::state {
   state& operator=(const state&) = delete;
 
   [[noreturn]] void refuse(const std::string& what) const {
-    throw failure(exit_status::bad_data, fmt::format("{}: line {}: {}", name, XML_GetCurrentLineNumber(parser), what));
+    refuse_data("{}: line {}: {}", name, XML_GetCurrentLineNumber(parser), what);
   }
 
   /// Exceptions must not pass through expat, which is in C.

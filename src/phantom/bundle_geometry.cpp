@@ -1,6 +1,5 @@
 #include "src/phantom/bundle_geometry.hpp"
 
-#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -74,12 +73,12 @@ class geometry_reader {
     try {
       file = json::parse(read_text_file(path_));
     } catch (const json::exception& e) {
-      refuse("", fmt::format("is not JSON: {}", e.what()));
+      refuse_data("{}: is not JSON: {}", path_, e.what());
     }
     bundle_geometry geometry;
     if (!file.is_object() || !file.contains("fiber_geometries") || !file["fiber_geometries"].is_object() ||
         file["fiber_geometries"].empty())
-      refuse("", "has no bundles, expected an object fiber_geometries as in phantomas' examples");
+      refuse_data("{}: has no bundles, expected an object fiber_geometries as in phantomas' examples", path_);
     for (const auto& [name, entry] : file["fiber_geometries"].items())
       geometry.bundles.push_back(read_bundle(name, entry));
     if (file.contains("isotropic_regions"))
@@ -91,17 +90,13 @@ class geometry_reader {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& entry, const std::string& what) const {
-    throw failure(exit_status::bad_data, fmt::format("{}: {}{}", path_, entry.empty() ? "" : entry + ": ", what));
-  }
-
   std::vector<double> numbers(const std::string& name, const json& entry, const char* key) const {
     std::vector<double> values;
     if (!entry.is_object() || !entry.contains(key) || !entry[key].is_array())
-      refuse(name, fmt::format("{} is missing, expected a list of numbers", key));
+      refuse_data("{}: {}: {} is missing, expected a list of numbers", path_, name, key);
     for (const json& value : entry[key]) {
       if (!value.is_number() || !(std::fabs(value.get<double>()) < 1e6))
-        refuse(name, fmt::format("{}: found {}, expected numbers up to 1e6 mm", key, dump_json(value)));
+        refuse_data("{}: {}: {}: found {}, expected numbers up to 1e6 mm", path_, name, key, dump_json(value));
       values.push_back(value.get<double>());
     }
     return values;
@@ -110,7 +105,7 @@ class geometry_reader {
   double positive(const std::string& name, const json& entry, const char* key) const {
     const json value = entry.is_object() && entry.contains(key) ? entry[key] : json();
     if (!value.is_number() || !(value.get<double>() > 0 && value.get<double>() < 1e6))
-      refuse(name, fmt::format("{}: found {}, expected a length above 0 mm", key, dump_json(value)));
+      refuse_data("{}: {}: {}: found {}, expected a length above 0 mm", path_, name, key, dump_json(value));
     return value.get<double>();
   }
 
@@ -119,20 +114,22 @@ class geometry_reader {
     if (word == "symmetric") return tangent_rule::symmetric;
     if (word == "incoming") return tangent_rule::incoming;
     if (word == "outgoing") return tangent_rule::outgoing;
-    refuse(name, fmt::format("tangents: found {}, expected symmetric, incoming or outgoing", dump_json(word)));
+    refuse_data("{}: {}: tangents: found {}, expected symmetric, incoming or outgoing", path_, name, dump_json(word));
   }
 
   bundle_tube read_bundle(const std::string& name, const json& entry) const {
     const auto values = numbers(name, entry, "control_points");
     if (values.size() < 6 || values.size() % 3 != 0)
-      refuse(name,
-             fmt::format("control_points: found {} numbers, expected 3 for each of at least 2 points", values.size()));
+      refuse_data("{}: {}: control_points: found {} numbers, expected 3 for each of at least 2 points", path_, name,
+                  values.size());
     std::vector<direction3> points;
     for (std::size_t i = 0; i < values.size(); i += 3) points.push_back({values[i], values[i + 1], values[i + 2]});
     for (std::size_t i = 1; i < points.size(); ++i)
-      if (points[i] == points[i - 1]) refuse(name, "control_points: two consecutive points are the same");
+      if (points[i] == points[i - 1])
+        refuse_data("{}: {}: control_points: two consecutive points are the same", path_, name);
     if (length(points.front()) == 0 || length(points.back()) == 0)
-      refuse(name, "control_points: the first and last point must be on the sphere, not in its centre");
+      refuse_data("{}: {}: control_points: the first and last point must be on the sphere, not in its centre", path_,
+                  name);
     bundle_tube tube;
     tube.name = name;
     tube.radius_mm = positive(name, entry, "radius");
@@ -142,7 +139,7 @@ class geometry_reader {
 
   fluid_sphere read_fluid(const std::string& name, const json& entry) const {
     const auto centre = numbers(name, entry, "center");
-    if (centre.size() != 3) refuse(name, fmt::format("center: found {} numbers, expected 3", centre.size()));
+    if (centre.size() != 3) refuse_data("{}: {}: center: found {} numbers, expected 3", path_, name, centre.size());
     fluid_sphere sphere{positive(name, entry, "radius"), {centre[0], centre[1], centre[2]}, 1};
     if (entry.contains("volume_fraction")) sphere.share = std::min(1.0, positive(name, entry, "volume_fraction"));
     return sphere;

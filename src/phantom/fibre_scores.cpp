@@ -166,10 +166,8 @@ class sample_rows {
     for (const auto* all : {&polar_, &azimuth_, &fraction_})
       for (const std::vector<float>& one : *all)
         if (one.size() != samples_ * count)
-          refuse_data(
-              fmt::format("{}: its fibres have different numbers of samples; is it a complete copy of a voxherd "
-                          "result?",
-                          result.path()));
+          refuse_data("{}: its fibres have different numbers of samples; is it a complete copy of a voxherd result?",
+                      result.path());
   }
 
   std::size_t fibres() const { return polar_.size(); }

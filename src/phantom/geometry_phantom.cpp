@@ -208,11 +208,9 @@ void write_geometry_phantom(const session& s, const geometry_phantom_settings& s
   bundle_field field(read_bundle_geometry(p.geometry));
   const double across = std::round(2 * field.geometry().radius_mm / p.voxel_size_mm);
   if (p.size[0] == 0 && !(across <= 4096))
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("{}: the sphere has a radius of {:g} mm, {:g} voxels across, expected at most 4096; give a "
-                    "larger --voxel-size",
-                    p.geometry, field.geometry().radius_mm, across));
+    refuse_data(
+        "{}: the sphere has a radius of {:g} mm, {:g} voxels across, expected at most 4096; give a larger --voxel-size",
+        p.geometry, field.geometry().radius_mm, across);
   if (p.size[0] == 0) p.size.fill(static_cast<std::uint64_t>(std::max(1.0, across)));
   if (s.is_root())
     spdlog::info("phantom dwi of {} bundles: {} x {} x {} voxels, {} volumes", field.geometry().bundles.size(),

@@ -1,6 +1,5 @@
 #include "src/phantom/liver_phantom.hpp"
 
-#include <fmt/core.h>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -205,10 +204,10 @@ std::vector<candidate> deepest(std::vector<candidate> all, std::uint64_t count) 
   return all;
 }
 
-[[noreturn]] void refuse(const liver_anatomy_settings& p, const char* what, std::uint64_t found, std::uint64_t asked) {
-  throw failure(exit_status::usage,
-                fmt::format("phantom liver of {} x {} x {} voxels: found {} for {}, expected {}; use a larger --size",
-                            p.size[0], p.size[1], p.size[2], found, what, asked));
+void check_count(const liver_anatomy_settings& p, const char* what, std::uint64_t found, std::uint64_t asked) {
+  if (found < asked)
+    refuse_usage("phantom liver of {} x {} x {} voxels: found {} for {}, expected {}; use a larger --size", p.size[0],
+                 p.size[1], p.size[2], found, what, asked);
 }
 
 }  // namespace
@@ -260,9 +259,9 @@ liver_anatomy::liver_anatomy(const liver_anatomy_settings& p, int threads)
       portal.insert(portal.end(), own_portal.begin(), own_portal.end());
     }
   }
-  if (liver.size() < p.liver_voxels) refuse(p, "the liver", liver.size(), p.liver_voxels);
-  if (aorta.empty()) refuse(p, "the aorta", 0, 1);
-  if (portal.empty()) refuse(p, "the portal vein", 0, 1);
+  check_count(p, "the liver", liver.size(), p.liver_voxels);
+  check_count(p, "the aorta", aorta.size(), 1);
+  check_count(p, "the portal vein", portal.size(), 1);
   aorta_count_ = std::min<std::uint64_t>(p.aorta_voxels, aorta.size());
   portal_count_ = std::min<std::uint64_t>(p.portal_voxels, portal.size());
   for (const candidate& c : deepest(std::move(liver), p.liver_voxels))

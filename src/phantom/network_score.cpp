@@ -91,8 +91,7 @@ std::vector<region_pair> read_true_pairs(const std::string& folder) {
       pairs.push_back(std::minmax(bundle.at("ends").at(0).get<int>(), bundle.at("ends").at(1).get<int>()));
     return pairs;
   } catch (const nlohmann::json::exception& e) {
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: {}; expected a file written by voxherd phantom dwi --geometry", path, e.what()));
+    refuse_data("{}: {}; expected a file written by voxherd phantom dwi --geometry", path, e.what());
   }
 }
 
@@ -107,10 +106,8 @@ region_network read_network(const std::string& path, const std::string& name) {
   if (!is_result_file(path)) {
     const number_table t = read_number_table(path);
     if (t.rows != t.columns)
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: contains {} rows of {} numbers, expected a square matrix of "
-                                "the truth's regions",
-                                path, t.rows, t.columns));
+      refuse_data("{}: contains {} rows of {} numbers, expected a square matrix of the truth's regions", path, t.rows,
+                  t.columns);
     for (std::size_t i = 0; i < t.rows; ++i) network.labels.push_back(static_cast<int>(i + 1));
     network.values = t.values;
     return network;
@@ -123,7 +120,7 @@ region_network read_network(const std::string& path, const std::string& name) {
     std::string names;
     for (const constant& c : result.constants())
       if (c.group == group && c.shape.size() == 2) names += (names.empty() ? "" : ", ") + c.name;
-    throw failure(exit_status::bad_data, fmt::format("{}: has no matrix {}, expected one of {}", path, matrix, names));
+    refuse_data("{}: has no matrix {}, expected one of {}", path, matrix, names);
   }
   for (const std::int32_t label : result.constant_labels(group, "labels")) network.labels.push_back(label);
   network.values = values->values;

@@ -256,8 +256,7 @@ perfusion_field read_perfusion_folder(const std::string& folder) {
     if (path) field.value[i] = read_image(*path, 1, field.grid);
     if (!q.is_parameter) continue;
     if (!path)
-      throw failure(exit_status::missing_input,
-                    fmt::format("{0}: contains no map {1}, expected {1}.nii.gz or .nii", folder, q.name));
+      refuse_missing("{0}: contains no map {1}, expected {1}.nii.gz or .nii", folder, q.name);
     if (const auto sd = image_named(folder, {deviation_name(q)})) field.deviation[i] = read_image(*sd, 1, field.grid);
   }
   if (const auto path = image_named(folder, {"at_bound"})) field.at_bound = read_image(*path, 1, field.grid);
@@ -288,14 +287,13 @@ perfusion_field read_perfusion_truth(const std::string& folder) {
   const std::string truth = truth_folder(folder);
   perfusion_field field = read_perfusion_folder(truth);
   const auto regions = image_named(truth, {"regions"});
-  if (!regions) throw failure(exit_status::missing_input, fmt::format("{}/regions.nii.gz: not found", truth));
+  if (!regions) refuse_missing("{}/regions.nii.gz: not found", truth);
   field.region = read_image(*regions, 1, field.grid);
   std::size_t largest = 0;
   for (std::uint64_t v = 0; v < field.region.size(); ++v) {
     const float label = field.region[v];
     if (!(label >= 0 && label < 256 && label == static_cast<float>(static_cast<int>(label))))
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: found {}, expected integers from 0 to 255", *regions, label));
+      refuse_data("{}: found {}, expected integers from 0 to 255", *regions, label);
     if (label < 1) continue;
     field.voxels.push_back(v);
     largest = std::max(largest, static_cast<std::size_t>(label));
@@ -314,9 +312,8 @@ perfusion_field read_perfusion_estimate(const std::string& path) {
   }
   const result_reader result(path);
   if (find_views(result).bids.datatype != std::string_view("perf"))
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: is a result of {}, expected one of perfusion because the truth is a liver phantom",
-                              path, result.analysis_name()));
+    refuse_data("{}: is a result of {}, expected one of perfusion because the truth is a liver phantom", path,
+                result.analysis_name());
   result.check_batches();
   perfusion_field field;
   field.grid = result.grid();

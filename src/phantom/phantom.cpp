@@ -54,7 +54,7 @@ nlohmann::ordered_json print_perfusion(const std::string& path, const std::strin
 
 void score(const phantom_request& request) {
   const std::string &path = request.result, &folder = request.truth;
-  if (path.empty() || folder.empty()) option::refuse("phantom score: expected RESULT --truth FOLDER");
+  if (path.empty() || folder.empty()) refuse_usage("phantom score: expected RESULT --truth FOLDER");
   const auto numbers = is_perfusion_truth(folder) ? print_perfusion(path, folder)
                        : is_network(path)         ? print_network(request)
                                                   : print_orientations(request);

@@ -22,7 +22,7 @@ phantom_size parse_size(const std::string& text, const char* option) {
   constexpr auto expected = "three numbers of voxels from 1 to 4096, e.g. 96x96x30";
   const auto n = phantom_option::numbers<std::uint64_t>(option, text, 'x', expected);
   if (n.size() != 3 || *std::min_element(n.begin(), n.end()) < 1 || *std::max_element(n.begin(), n.end()) > 4096)
-    phantom_option::refuse(option, text, expected);
+    refuse_usage("--{} {}: expected {}", option, text, expected);
   return {n[0], n[1], n[2]};
 }
 
@@ -32,7 +32,7 @@ std::vector<double> parse_b_values(const std::string& text, const char* option) 
   constexpr auto expected = "b-values above 0 and up to 100000 s/mm2, e.g. 1000,2000";
   const auto values = phantom_option::numbers<double>(option, text, ',', expected);
   for (const double b : values)
-    if (!(b > 0 && b <= 100000)) phantom_option::refuse(option, text, expected);
+    if (!(b > 0 && b <= 100000)) refuse_usage("--{} {}: expected {}", option, text, expected);
   return values;
 }
 
@@ -40,7 +40,7 @@ std::vector<std::uint64_t> parse_directions(const std::string& text, const char*
   constexpr auto expected = "numbers from 1 to 4096: one, or one per shell";
   const auto values = phantom_option::numbers<std::uint64_t>(option, text, ',', expected);
   for (const std::uint64_t n : values)
-    if (n < 1 || n > 4096) phantom_option::refuse(option, text, expected);
+    if (n < 1 || n > 4096) refuse_usage("--{} {}: expected {}", option, text, expected);
   return values;
 }
 
@@ -48,7 +48,7 @@ std::vector<double> parse_crossings(const std::string& text, const char* option)
   constexpr auto expected = "angles above 0 and up to 90 degrees, e.g. 30,60,90";
   const auto angles = phantom_option::numbers<double>(option, text, ',', expected);
   for (const double a : angles)
-    if (!(a > 0 && a <= 90)) phantom_option::refuse(option, text, expected);
+    if (!(a > 0 && a <= 90)) refuse_usage("--{} {}: expected {}", option, text, expected);
   return angles;
 }
 
@@ -58,7 +58,7 @@ std::vector<double> parse_flip_angles(const std::string& text, const char* optio
   const auto wrong = [](double a) { return !(a >= 0.1 && a <= 90); };
   if (angles.size() < 2 || angles.size() > perfusion::max_flip_angles ||
       std::any_of(angles.begin(), angles.end(), wrong))
-    phantom_option::refuse(option, text, expected);
+    refuse_usage("--{} {}: expected {}", option, text, expected);
   return angles;
 }
 
@@ -190,10 +190,6 @@ const option_table<phantom_request>& phantom_options() {
 
 namespace phantom_option {
 
-void refuse(const char* option, const std::string& found, const std::string& expected) {
-  option::refuse(fmt::format("--{} {}: expected {}", option, found, expected));
-}
-
 int threads(const session& s, const phantom_request& request) {
   return std::min(request.threads > 0 ? request.threads : std::max(1, usable_cores() / s.node_size()),
                   max_team_threads());
@@ -207,8 +203,7 @@ void clear_folder(const phantom_request& request, std::initializer_list<const ch
     for (const char* ending : {".nii", ".nii.gz"})
       if (std::filesystem::exists(folder + "/" + name + ending)) existing.push_back(name + ending);
   const auto refuse_existing = [&](const std::string& name) {
-    option::refuse(
-        fmt::format("--out {}: already contains {}; choose another folder or add --overwrite", folder, name));
+    refuse_usage("--out {}: already contains {}; choose another folder or add --overwrite", folder, name);
   };
   if (!request.overwrite) {
     for (const std::string& name : existing) refuse_existing(name);

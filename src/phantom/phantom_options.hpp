@@ -61,8 +61,6 @@ const option_table<phantom_request>& phantom_options();
 /// What the kinds of phantom share. All throw failure (usage).
 namespace phantom_option {
 
-[[noreturn]] void refuse(const char* option, const std::string& found, const std::string& expected);
-
 /// Numbers separated by `separator`.
 template <class T>
 std::vector<T> numbers(const char* option, const std::string& text, char separator, const std::string& expected) {
@@ -71,10 +69,10 @@ std::vector<T> numbers(const char* option, const std::string& text, char separat
   while (true) {
     T value{};
     const auto [next, code] = std::from_chars(at, end, value);
-    if (code != std::errc()) refuse(option, text, expected);
+    if (code != std::errc()) refuse_usage("--{} {}: expected {}", option, text, expected);
     values.push_back(value);
     if (next == end) return values;
-    if (*next != separator) refuse(option, text, expected);
+    if (*next != separator) refuse_usage("--{} {}: expected {}", option, text, expected);
     at = next + 1;
   }
 }
@@ -87,7 +85,7 @@ const Settings& find_preset(const std::string& name, const std::vector<Settings>
     if (p.name == name) return p;
     names += (names.empty() ? "" : ", ") + p.name;
   }
-  refuse("preset", name, "one of " + names);
+  refuse_usage("--preset {}: expected one of {}", name, names);
 }
 
 /// Cores are shared by the ranks of a node.

@@ -28,26 +28,22 @@ std::optional<std::string> image_named(const std::string& folder, const std::vec
 /// Throws failure (bad_data) if two images do not have the same voxels in the same order.
 void expect_same_order(const std::string& path, const image_grid& found, const image_grid& expected, const char* what) {
   if (found.size != expected.size)
-    throw failure(exit_status::bad_data, fmt::format("{}: has {} x {} x {} voxels, expected {} x {} x {} as in {}",
-                                                     path, found.size[0], found.size[1], found.size[2],
-                                                     expected.size[0], expected.size[1], expected.size[2], what));
+    refuse_data("{}: has {} x {} x {} voxels, expected {} x {} x {} as in {}", path, found.size[0], found.size[1],
+                found.size[2], expected.size[0], expected.size[1], expected.size[2], what);
   const auto nearest = find_nearest_order(found, expected);
   if (!nearest || nearest->order.is_as_stored() ||
       apart_in_voxels(reordered(found, nearest->order), expected) >= same_voxel_voxels)
     return;
-  throw failure(exit_status::bad_data,
-                fmt::format("{}: is stored in another order ({}) than {} ({}); store it in this order, and the "
-                            "directions along its axes",
-                            path, axis_codes(found), what, axis_codes(expected)));
+  refuse_data(
+      "{}: is stored in another order ({}) than {} ({}); store it in this order, and the directions along its axes",
+      path, axis_codes(found), what, axis_codes(expected));
 }
 
 /// Shape: voxels x volumes, volume fastest.
 std::vector<float> read_image(const std::string& path, std::uint64_t volumes, image_grid& grid) {
   nifti_reader reader(read_nifti_header(path));
   const nifti_header& h = reader.header();
-  if (h.volumes != volumes)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: field dim[4]: found {} volumes, expected {}", path, h.volumes, volumes));
+  if (h.volumes != volumes) refuse_data("{}: field dim[4]: found {} volumes, expected {}", path, h.volumes, volumes);
   if (grid.voxel_count() != 0) expect_same_order(path, h.grid, grid, "the other maps");
   if (grid.voxel_count() == 0) grid = h.grid;
   const std::uint64_t voxels = h.grid.voxel_count();
@@ -62,8 +58,7 @@ std::vector<float> read_image(const std::string& path, std::uint64_t volumes, im
 
 std::string truth_folder(const std::string& folder) {
   if (!fs::is_directory(folder))
-    throw failure(exit_status::missing_input,
-                  fmt::format("{}: not a folder, expected a folder written by voxherd phantom", folder));
+    refuse_missing("{}: not a folder, expected a folder written by voxherd phantom", folder);
   return fs::is_directory(folder + "/truth") ? folder + "/truth" : folder;
 }
 
@@ -243,10 +238,8 @@ fibre_field read_orientation_folder(const std::string& folder) {
     field.fraction.push_back(read_image(*fractions, 1, field.grid));
   }
   if (field.direction.empty())
-    throw failure(
-        exit_status::missing_input,
-        fmt::format("{}: contains no fibre maps, expected dyads1.nii.gz and f1.nii.gz (or mean_f1samples.nii.gz)",
-                    folder));
+    refuse_missing("{}: contains no fibre maps, expected dyads1.nii.gz and f1.nii.gz (or mean_f1samples.nii.gz)",
+                   folder);
   return field;
 }
 
@@ -261,7 +254,7 @@ fibre_field read_truth(const std::string& folder) {
   const std::string truth = truth_folder(folder);
   fibre_field field = read_orientation_folder(truth);
   const auto S0 = image_named(truth, {"S0"});
-  if (!S0) throw failure(exit_status::missing_input, fmt::format("{}/S0.nii.gz: not found", truth));
+  if (!S0) refuse_missing("{}/S0.nii.gz: not found", truth);
   // A phantom of bundles says which voxels have enough white matter.
   const auto chosen = image_named(truth, {"scored"});
   field.fractions_are_volumes = chosen.has_value();
@@ -288,9 +281,8 @@ fibre_field read_estimate(const std::string& path) {
   }
   if (field.direction.empty() && result.has("V1")) field.direction.push_back(result.read_map("V1", 3));
   if (field.direction.empty())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: is a result of {}, expected one of ballstick (dyads1, mean_f1) or tensor (V1)", path,
-                              result.analysis_name()));
+    refuse_data("{}: is a result of {}, expected one of ballstick (dyads1, mean_f1) or tensor (V1)", path,
+                result.analysis_name());
   return field;
 }
 

@@ -167,8 +167,8 @@ void read_shells(const phantom_request& request, dwi_phantom_settings& p) {
   }
   const auto& n = request.directions;
   if (!n.empty() && n.size() != 1 && n.size() != p.shells.size())
-    phantom_option::refuse("directions", option::as_text(option::as_value(n)),
-                           fmt::format("one number from 1 to 4096, or one for each of {} shells", p.shells.size()));
+    refuse_usage("--directions {}: expected one number from 1 to 4096, or one for each of {} shells",
+                 option::as_text(option::as_value(n)), p.shells.size());
   for (std::size_t i = 0; i < p.shells.size() && !n.empty(); ++i) p.shells[i].directions = n.size() == 1 ? n[0] : n[i];
   if (request.b0_volumes) p.b0_volumes = *request.b0_volumes;
 }
@@ -177,7 +177,7 @@ void read_shells(const phantom_request& request, dwi_phantom_settings& p) {
 gradient_table requested_gradients(const phantom_request& request, const dwi_phantom_settings& p) {
   if (request.bvals.empty()) return make_gradients(p.b0_volumes, p.shells);
   if (!request.b_values.empty() || !request.directions.empty() || request.b0_volumes)
-    option::refuse("--bvals: gives all volumes; omit --bvalues, --directions and --b0");
+    refuse_usage("--bvals: gives all volumes; omit --bvalues, --directions and --b0");
   const number_table b = read_number_table(request.bvals);
   return read_gradients(request.bvals, request.bvecs, b.rows * b.columns, {max_b0_s_per_mm2, false});
 }
@@ -214,7 +214,7 @@ void make_geometry_phantom(session& s, const phantom_request& request, const dwi
 }
 
 exit_status run_dwi(session& s, const phantom_request& request) {
-  if (request.out.empty()) option::refuse("--out is missing, expected a folder to write");
+  if (request.out.empty()) refuse_usage("--out is missing, expected a folder to write");
   dwi_phantom_settings p = phantom_option::find_preset(request.preset, dwi_phantom_presets());
   if (request.size) p.size = *request.size;
   if (request.voxel_size_mm) p.voxel_size_mm = *request.voxel_size_mm;
@@ -225,9 +225,8 @@ exit_status run_dwi(session& s, const phantom_request& request) {
   if (request.fibres) p.fibres = *request.fibres;
   p.crossing_degrees = request.crossing_degrees;
   if (p.crossing_degrees.size() > p.size[2])
-    option::refuse(
-        fmt::format("--crossings: {} angles, expected at most one for each of {} slices; give a larger --size",
-                    p.crossing_degrees.size(), p.size[2]));
+    refuse_usage("--crossings: {} angles, expected at most one for each of {} slices; give a larger --size",
+                 p.crossing_degrees.size(), p.size[2]);
   p.compressed = request.gz;
   p.threads = phantom_option::threads(s, request);
   p.gradients = requested_gradients(request, p);
@@ -235,7 +234,7 @@ exit_status run_dwi(session& s, const phantom_request& request) {
   const std::string& folder = request.out;
   if (!request.geometry.empty()) {
     if (request.fibres || !p.crossing_degrees.empty())
-      option::refuse("--geometry: the file gives the bundles; omit --fibres and --crossings");
+      refuse_usage("--geometry: the file gives the bundles; omit --fibres and --crossings");
     make_geometry_phantom(s, request, p);
   } else {
     clear_dwi_folder(s, request);

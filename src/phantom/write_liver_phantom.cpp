@@ -200,8 +200,8 @@ void read_frames(const phantom_request& request, liver_phantom_settings& p) {
   constexpr double min_s = agent_arrival_s + 20;  // earlier the portal vein's curve has not risen
   const double last_s = p.spacing_s * static_cast<double>(p.frames - 1);
   if (last_s < min_s)
-    option::refuse(fmt::format("--frames {} with --spacing {}: the series is {:g} s long, expected at least {:g} s",
-                               p.frames, p.spacing_s, last_s, min_s));
+    refuse_usage("--frames {} with --spacing {}: the series is {:g} s long, expected at least {:g} s", p.frames,
+                 p.spacing_s, last_s, min_s);
 }
 
 /// Only magnitudes have Rician noise; concentrations and HU do not.
@@ -209,9 +209,8 @@ void read_noise(const phantom_request& request, liver_phantom_settings& p) {
   p.noise.kind = *request.noise;
   p.noise.seed = request.seed;
   if (p.noise.kind == noise_kind::rician && (p.signal == signal_kind::ct || p.signal == signal_kind::concentration))
-    phantom_option::refuse(
-        "noise", "rician",
-        fmt::format("gaussian or none with --signal {}", p.signal == signal_kind::ct ? "ct" : "concentration"));
+    refuse_usage("--noise rician: expected gaussian or none with --signal {}",
+                 p.signal == signal_kind::ct ? "ct" : "concentration");
   p.cnr = request.cnr;
 }
 
@@ -227,7 +226,7 @@ void read_size(const phantom_request& request, liver_phantom_settings& p) {
 }
 
 exit_status run_liver(session& s, const phantom_request& request) {
-  if (request.out.empty()) option::refuse("--out is missing, expected a folder to write");
+  if (request.out.empty()) refuse_usage("--out is missing, expected a folder to write");
   liver_phantom_settings p = phantom_option::find_preset(request.preset, liver_phantom_presets());
   read_size(request, p);
   read_frames(request, p);

@@ -43,10 +43,10 @@ struct fsl_folder {
     nifti_header header = read_nifti_header(file);
     bring_to_grid(header, reference, mask_rules::fsl);
     if (!header.order.is_as_stored())
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: is stored in another order than {}, expected the same order in all images of a "
-                                "folder of bedpostX; copy the folder again",
-                                file, reference.path));
+      refuse_data(
+          "{}: is stored in another order than {}, expected the same order in all images of a folder of bedpostX; copy "
+          "the folder again",
+          file, reference.path);
     inputs[std::filesystem::path(file).filename().string()] = find_fingerprint(file);
     return header;
   }
@@ -56,9 +56,7 @@ struct fsl_folder {
     const std::string file = find(name);
     if (file.empty()) return {};
     const nifti_header header = open(file);
-    if (header.volumes != width)
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: has {}, expected {}", file, counted(header.volumes, "volume"), width));
+    if (header.volumes != width) refuse_data("{}: has {}, expected {}", file, counted(header.volumes, "volume"), width);
     const std::size_t voxels = header.grid.voxel_count();
     std::vector<float> volume(voxels), all(voxels * width);
     nifti_reader reader(header);
@@ -100,8 +98,7 @@ sample_means average_samples(fsl_folder& f, int fibre) {
   const std::uint64_t samples = readers[0].header().volumes;
   for (const nifti_reader& r : readers)
     if (r.header().volumes != samples)
-      throw failure(exit_status::bad_data, fmt::format("{}: has {}, expected {}", r.header().path,
-                                                       counted(r.header().volumes, "volume"), samples));
+      refuse_data("{}: has {}, expected {}", r.header().path, counted(r.header().volumes, "volume"), samples);
   sample_means means{std::vector<float>(voxels), std::vector<float>(3 * voxels), std::vector<float>(voxels)};
   std::vector<std::array<float, 6>> dyads(f.inside.size());
   std::vector<float> volume[3];
@@ -150,9 +147,8 @@ fsl_folder open_folder(const std::string& path) {
   const std::string mask = f.find("nodif_brain_mask");
   const bool has_means = !f.find("mean_f1samples").empty() && !f.find("dyads1").empty();
   if (mask.empty() || (!has_means && f.find("merged_th1samples").empty()))
-    throw failure(exit_status::missing_input,
-                  fmt::format("{}: has no {}, expected a folder of bedpostX, a result or a scan", path,
-                              mask.empty() ? "nodif_brain_mask.nii.gz" : "merged_th1samples.nii.gz"));
+    refuse_missing("{}: has no {}, expected a folder of bedpostX, a result or a scan", path,
+                   mask.empty() ? "nodif_brain_mask.nii.gz" : "merged_th1samples.nii.gz");
   f.reference = read_nifti_header(f.find(has_means ? "dyads1" : "merged_th1samples"));
   f.inside = voxels_inside(mask, f.reference, mask_rules::fsl);
   return f;

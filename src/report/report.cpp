@@ -46,7 +46,7 @@ const option_table<report_request>& report_options() {
     .check([](const T& r, const given_options&) {
       if (is_nifti_name(r.result)) return;
       for (const auto& [name, value] : {std::pair{"bvals", &r.bvals}, std::pair{"mask", &r.mask}})
-        if (!value->empty()) option::refuse(fmt::format("--{} is only for a scan (.nii or .nii.gz)", name));
+        if (!value->empty()) refuse_usage("--{} is only for a scan (.nii or .nii.gz)", name);
     });
   // clang-format on
   return table;

@@ -64,9 +64,7 @@ std::vector<std::uint64_t> object_voxels(const scan_files& files, const scan& s)
   std::vector<std::uint64_t> bright;
   for (std::uint64_t v = 0; v < volume.size(); ++v)
     if (static_cast<double>(volume[v]) > threshold) bright.push_back(v);
-  if (bright.empty())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: all voxels have the same value; give --mask FILE", s.header.path));
+  if (bright.empty()) refuse_data("{}: all voxels have the same value; give --mask FILE", s.header.path);
   return bright;
 }
 

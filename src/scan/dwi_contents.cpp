@@ -18,7 +18,7 @@ namespace voxherd {
 namespace {
 
 void require(const std::string& path, const char* option, const char* what) {
-  if (path.empty()) throw failure(exit_status::usage, fmt::format("--{} is missing, expected {}", option, what));
+  if (path.empty()) refuse_usage("--{} is missing, expected {}", option, what);
 }
 
 b0_rule make_b0_rule(const dwi_request& request) {
@@ -38,8 +38,8 @@ nifti_header read_deviation_header(const dwi_request& request, const nifti_heade
   nifti_header deviation = read_nifti_header(request.gradient_deviation);
   log_warnings(deviation);
   if (deviation.volumes != deviation_volumes)
-    refuse_data(fmt::format("{}: dim[4] is {}, expected {}: a 3 x 3 tensor for each voxel", deviation.path,
-                            deviation.volumes, deviation_volumes));
+    refuse_data("{}: dim[4] is {}, expected {}: a 3 x 3 tensor for each voxel", deviation.path, deviation.volumes,
+                deviation_volumes);
   bring_to_grid(deviation, image, request.masks);
   return deviation;
 }
@@ -64,8 +64,8 @@ void keep_part(const dwi_request& request, dwi_contents& c) {
   const std::uint64_t begin = part_begin(c.voxels.size(), request.part, request.parts),
                       end = part_begin(c.voxels.size(), request.part + 1, request.parts);
   if (begin == end && request.masks == mask_rules::own)
-    throw failure(exit_status::usage, fmt::format("{}: {} voxels cannot be divided into {} parts; ask for fewer parts",
-                                                  request.mask, c.voxels.size(), request.parts));
+    refuse_usage("{}: {} voxels cannot be divided into {} parts; ask for fewer parts", request.mask, c.voxels.size(),
+                 request.parts);
   c.provenance["mask"]["part"] = {{"first_voxel", begin}, {"voxels", end - begin}};
   c.voxels = std::vector(c.voxels.begin() + static_cast<std::ptrdiff_t>(begin),
                          c.voxels.begin() + static_cast<std::ptrdiff_t>(end));
@@ -83,7 +83,7 @@ dwi_contents read_dwi_contents(const dwi_request& request, dwi_headers& headers)
   auto series = start_task("reads the series for its checksum", [&] { return fingerprint(request.dwi); });
   log_warnings(image);
   if (image.volumes < 2)
-    refuse_data(fmt::format("{}: dim[4] is {}, expected a series of at least 2 volumes", request.dwi, image.volumes));
+    refuse_data("{}: dim[4] is {}, expected a series of at least 2 volumes", request.dwi, image.volumes);
   c.provenance["bvals"] = fingerprint(request.bvals);
   c.provenance["bvecs"] = fingerprint(request.bvecs);
   read_directions(request, image, c);

@@ -1,7 +1,5 @@
 #include "src/scan/gradient_deviation.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -10,7 +8,7 @@
 #include "core/failure.hpp"
 #include "core/text.hpp"
 #include "mpi/run/staged_input.hpp"
-#include "src/scan/grid_space.hpp"
+#include "src/io/nifti/storage_order.hpp"
 
 namespace voxherd {
 
@@ -42,11 +40,10 @@ deviation_form find_deviation_form(const nifti_header& map, const std::vector<st
   const std::size_t zeros = percent_about(0), ones = percent_about(1);
   if (zeros >= percent_needed) return deviation_form::without_identity;
   if (ones >= percent_needed) return deviation_form::with_identity;
-  throw failure(
-      exit_status::bad_data,
-      fmt::format("{}: the diagonal is about 0 in {} % of the voxels and about 1 in {} %, expected one of them "
-                  "nearly everywhere: deviations as HCP stores them, or matrices as QSIPrep does",
-                  map.path, zeros, ones));
+  refuse_data(
+      "{}: the diagonal is about 0 in {} % of the voxels and about 1 in {} %, expected one of them nearly everywhere: "
+      "deviations as HCP stores them, or matrices as QSIPrep does",
+      map.path, zeros, ones);
 }
 
 deviation_reader::deviation_reader(deviation_form form, const image_grid& series, const storage_order& order)

@@ -45,35 +45,31 @@ number_table choose_columns(const number_table& t, std::size_t first, std::size_
 
 void check_shapes(const number_table& bvals, const number_table& bvecs) {
   if (!is_list(bvals) && is_triples(bvals) && is_list(bvecs)) {
-    refuse_data(fmt::format(
-        "{}: contains {}, expected b-values; and {} contains {}, expected directions: --bvals and --bvecs seem "
-        "swapped",
-        bvals.name, shape(bvals), bvecs.name, shape(bvecs)));
+    refuse_data(
+        "{}: contains {}, expected b-values; and {} contains {}, expected directions: --bvals and --bvecs seem swapped",
+        bvals.name, shape(bvals), bvecs.name, shape(bvecs));
   }
   if (!is_list(bvals)) {
     const char* hint = is_triples(bvals) ? " (it looks like a bvecs file)" : "";
-    refuse_data(
-        fmt::format("{}: contains {}{}, expected b-values as one row or one column", bvals.name, shape(bvals), hint));
+    refuse_data("{}: contains {}{}, expected b-values as one row or one column", bvals.name, shape(bvals), hint);
   }
   if (is_triples(bvecs)) return;
   const char* hint = is_list(bvecs) ? " (it looks like a bvals file)" : "";
-  refuse_data(fmt::format("{}: contains {}{}, expected directions as three rows or three columns", bvecs.name,
-                          shape(bvecs), hint));
+  refuse_data("{}: contains {}{}, expected directions as three rows or three columns", bvecs.name, shape(bvecs), hint);
 }
 
 void check_count(const number_table& t, std::size_t found, std::uint64_t volumes) {
   if (found == volumes) return;
-  refuse_data(fmt::format("{}: contains {} {}, expected {}: one for each volume of the image", t.name, found,
-                          is_list(t) ? "b-values" : "directions", volumes));
+  refuse_data("{}: contains {} {}, expected {}: one for each volume of the image", t.name, found,
+              is_list(t) ? "b-values" : "directions", volumes);
 }
 
 std::vector<double> b_values(const number_table& t) {
   for (std::size_t k = 0; k < t.values.size(); ++k) {
     const double b = t.values[k];
     if (std::isfinite(b) && b >= 0) continue;
-    refuse_data(
-        fmt::format("{}: line {}: b-value of volume {} (counted from 0) is {}, expected a finite number of at least 0",
-                    t.name, t.row_line[k / t.columns], k, b));
+    refuse_data("{}: line {}: b-value of volume {} (counted from 0) is {}, expected a finite number of at least 0",
+                t.name, t.row_line[k / t.columns], k, b);
   }
   return t.values;
 }
@@ -82,20 +78,19 @@ void check_range(const std::vector<double>& b, const std::string& name, const b0
   const double lowest = *std::min_element(b.begin(), b.end()), highest = *std::max_element(b.begin(), b.end());
   if (highest < smallest_top_b_s_per_mm2) {
     const char* why = highest == 0 ? "no volume is diffusion-weighted" : "ms/um2? multiply by 1000";
-    refuse_data(fmt::format("{}: the largest b-value is {}, expected at least {} s/mm2: {}", name, highest,
-                            smallest_top_b_s_per_mm2, why));
+    refuse_data("{}: the largest b-value is {}, expected at least {} s/mm2: {}", name, highest,
+                smallest_top_b_s_per_mm2, why);
   }
   if (highest > largest_top_b_s_per_mm2) {
-    refuse_data(fmt::format("{}: the largest b-value is {}, expected at most {} s/mm2: s/m2? divide by 1e6", name,
-                            highest, largest_top_b_s_per_mm2));
+    refuse_data("{}: the largest b-value is {}, expected at most {} s/mm2: s/m2? divide by 1e6", name, highest,
+                largest_top_b_s_per_mm2);
   }
   if (lowest <= b0.max_s_per_mm2) return;
   const std::string found = fmt::format("{}: the smallest b-value is {}", name, lowest);
   if (b0.is_required)
     refuse_data(
-        fmt::format("{}, expected at least one volume without diffusion weighting (b up to {} s/mm2; "
-                    "--b0-threshold changes it)",
-                    found, b0.max_s_per_mm2));
+        "{}, expected at least one volume without diffusion weighting (b up to {} s/mm2; --b0-threshold changes it)",
+        found, b0.max_s_per_mm2);
   spdlog::warn("{}: no volume without diffusion weighting (b up to {} s/mm2), so that S0 is extrapolated", found,
                b0.max_s_per_mm2);
 }
@@ -114,8 +109,8 @@ direction checked_direction(const number_table& t, std::size_t k, direction g, d
   const bool any_infinite = std::any_of(g.begin(), g.end(), [](double v) { return std::isinf(v); });
   const double norm = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
   const auto wrong = [&](const char* expected) {
-    refuse_data(fmt::format("{}: direction of volume {} (counted from 0, b = {}) is ({}, {}, {}), expected {}", t.name,
-                            k, b, g[0], g[1], g[2], expected));
+    refuse_data("{}: direction of volume {} (counted from 0, b = {}) is ({}, {}, {}), expected {}", t.name, k, b, g[0],
+                g[1], g[2], expected);
   };
   if (any_infinite || (weighted && std::isnan(norm))) wrong("finite numbers");
   if (weighted && norm == 0) wrong("a unit vector, since b is above 0");
@@ -159,10 +154,10 @@ gradient_table read_gradients(const std::string& bvals, const std::string& bvecs
 direction_frame find_frame(const gradient_files& files) {
   if (!is_mrtrix_table(read_number_table(files.bvecs))) return files.frame.value_or(direction_frame::fsl);
   if (files.frame.value_or(direction_frame::world) == direction_frame::world) return direction_frame::world;
-  throw failure(exit_status::usage,
-                fmt::format("--bvecs-frame: {} is MRtrix's table (x y z b), whose directions are along the world axes, "
-                            "expected world or no --bvecs-frame",
-                            files.bvecs));
+  refuse_usage(
+      "--bvecs-frame: {} is MRtrix's table (x y z b), whose directions are along the world axes, expected world or no "
+      "--bvecs-frame",
+      files.bvecs);
 }
 
 gradient_table read_gradients(const gradient_files& files, const image_grid& grid, std::uint64_t volumes,
@@ -179,9 +174,8 @@ void expect_same_b(const gradient_table& given, const std::string& bvals, const 
   for (std::size_t k = 0; k < given.size(); ++k) {
     const double b = given.b_s_per_mm2[k], other_b = other.b_s_per_mm2[k];
     if (std::abs(b - other_b) > std::max(max_s_per_mm2, max_share * b))
-      throw failure(exit_status::bad_data, fmt::format("{}: b of volume {} is {:g} s/mm2, expected {:g} as in {}; "
-                                                       "remove the wrong file",
-                                                       bvals, k, b, other_b, table));
+      refuse_data("{}: b of volume {} is {:g} s/mm2, expected {:g} as in {}; remove the wrong file", bvals, k, b,
+                  other_b, table);
   }
 }
 
@@ -206,10 +200,10 @@ direction_frame compare_with_table(const gradient_files& files, const std::strin
     if (apart <= max_degrees) return frame;
     nearest = std::min(nearest, apart);
   }
-  throw failure(exit_status::bad_data,
-                fmt::format("{}: its directions are up to {:.0f} degrees from those of {} along FSL's axes, the image "
-                            "axes and the world axes, expected the same ones in one frame; remove the wrong file",
-                            files.bvecs, nearest, table));
+  refuse_data(
+      "{}: its directions are up to {:.0f} degrees from those of {} along FSL's axes, the image axes and the world "
+      "axes, expected the same ones in one frame; remove the wrong file",
+      files.bvecs, nearest, table);
 }
 
 gradient_table choose_gradients(const gradient_table& all, const std::vector<std::uint32_t>& volumes) {

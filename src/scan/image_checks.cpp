@@ -25,15 +25,6 @@ std::string appearance(const nifti_header& h) {
                      h.grid.size[2], h.volumes, h.datatype);
 }
 
-[[noreturn]] void refuse_displaced(const nifti_header& companion, const nifti_header& image, double apart_mm) {
-  throw failure(
-      exit_status::bad_data,
-      fmt::format(
-          "{}: its matrix places voxels up to {:.3g} mm away from those of {}, expected less than half a voxel; "
-          "resample it to this grid, or if only its header is wrong, copy the header's matrix from this image",
-          companion.path, apart_mm, image.path));
-}
-
 }  // namespace
 
 std::string image_name(const std::string& path) {
@@ -55,11 +46,14 @@ void bring_to_grid(nifti_header& companion, const nifti_header& image, mask_rule
   const bool is_elsewhere = apart >= same_voxel_voxels;
   const bool has_same_size = companion.grid.size == image.grid.size;
   if (!found || (is_elsewhere && !has_same_size)) {
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: has {} voxels, expected {} as in {}; resample it to this grid", name,
-                              size_text(companion.grid), size_text(image.grid), image.path));
+    refuse_data("{}: has {} voxels, expected {} as in {}; resample it to this grid", name, size_text(companion.grid),
+                size_text(image.grid), image.path);
   }
-  if (is_elsewhere && rules == mask_rules::own) refuse_displaced(companion, image, found->apart_mm);
+  if (is_elsewhere && rules == mask_rules::own)
+    refuse_data(
+        "{}: its matrix places voxels up to {:.3g} mm away from those of {}, expected less than half a voxel; resample "
+        "it to this grid, or if only its header is wrong, copy the header's matrix from this image",
+        companion.path, found->apart_mm, image.path);
   const storage_order order = is_elsewhere ? fsl_order(companion.grid, image.grid) : found->order;
   if (apart > same_place_voxels)
     spdlog::warn("{}: its matrix places voxels up to {:.3g} mm away from those of {}; voxels are matched by index{}",
@@ -73,14 +67,12 @@ void bring_to_grid(nifti_header& companion, const nifti_header& image, mask_rule
 void check_one_volume(const nifti_header& header, const char* what, mask_rules rules) {
   if (header.volumes == 1) return;
   const std::string found = fmt::format("{}: dim[4] is {}", header.path, header.volumes);
-  if (rules == mask_rules::own) refuse_data(fmt::format("{}, expected 1: {} of one volume", found, what));
+  if (rules == mask_rules::own) refuse_data("{}, expected 1: {} of one volume", found, what);
   spdlog::warn("{}; the first volume is read as {}", found, what);
 }
 
 void check_empty_mask(const std::string& path, std::uint64_t voxels, mask_rules rules) {
-  if (rules == mask_rules::own)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: 0 of {} voxels are above 0, expected at least one", path, voxels));
+  if (rules == mask_rules::own) refuse_data("{}: 0 of {} voxels are above 0, expected at least one", path, voxels);
   spdlog::warn("{}: is empty: 0 of {} voxels are above 0", path, voxels);
 }
 
@@ -92,10 +84,8 @@ void check_same_file(const session& s, const std::string& path, nifti_header& he
     reorder(header, of_root.second);
     const std::string found = appearance(header);
     if (found == of_root.first) return;
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: has {}, expected {} as on rank 0; check that all hosts see the same "
-                              "file system",
-                              path, found, of_root.first));
+    refuse_data("{}: has {}, expected {} as on rank 0; check that all hosts see the same file system", path, found,
+                of_root.first);
   });
 }
 

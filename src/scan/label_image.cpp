@@ -134,8 +134,8 @@ std::int32_t to_label(double value, std::int32_t largest, label_kind kind, const
   const double nearest = std::round(value);
   if (nearest <= static_cast<double>(largest) && is_integer(value, nearest)) return static_cast<std::int32_t>(nearest);
   const bool is_rounded = nearest > static_cast<double>(largest) && largest < largest_label;
-  refuse_data(fmt::format("{}: {} {} is {}, expected a parcellation of integers up to {}{}", name, place, number, value,
-                          largest, is_rounded ? " in float32, which rounds larger ones; store them as int32" : ""));
+  refuse_data("{}: {} {} is {}, expected a parcellation of integers up to {}{}", name, place, number, value, largest,
+              is_rounded ? " in float32, which rounds larger ones; store them as int32" : "");
 }
 
 std::vector<std::int32_t> list_labels(const std::vector<std::int32_t>& labels) {
@@ -170,10 +170,8 @@ std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_
   const std::string& name = h.path;
   if (on_same_grid(h, grid)) return labels;
   if (!has_orientation(h.geometry))
-    refuse_data(
-        fmt::format("{}: has no orientation (qform_code and sform_code are 0) and has {}, "
-                    "expected {}",
-                    name, grid_text(h.grid), grid_text(grid)));
+    refuse_data("{}: has no orientation (qform_code and sform_code are 0) and has {}, expected {}", name,
+                grid_text(h.grid), grid_text(grid));
   std::uint64_t mostly_none = 0;
   std::vector<std::int32_t> found = look_up(labels, h.grid, grid, mostly_none);
   const auto labelled = found.size() - static_cast<std::size_t>(std::count(found.begin(), found.end(), 0));
@@ -183,8 +181,8 @@ std::vector<std::int32_t> on_grid(std::vector<std::int32_t> labels, const nifti_
       "frequent label above 0 is used: {} voxels, {} of them labelled in less than half of their points",
       name, grid_text(h.grid), n[0], n[1], n[2], labelled, mostly_none);
   if (labelled == 0)
-    refuse_data(fmt::format("{}: none of its labels is inside {}; does it belong to another subject or space?", name,
-                            reference.empty() ? "the image" : reference));
+    refuse_data("{}: none of its labels is inside {}; does it belong to another subject or space?", name,
+                reference.empty() ? "the image" : reference);
   return found;
 }
 
@@ -282,9 +280,9 @@ void check_labels(const label_image& image, const std::vector<std::int32_t>& wan
     if (std::binary_search(image.values.begin(), image.values.end(), l)) continue;
     constexpr std::size_t max_named = 20;
     const std::size_t named = std::min(max_named, image.values.size());
-    refuse_data(fmt::format("--{} {}: {} does not contain this label; it contains {}{}", option, l, image.path,
-                            fmt::join(image.values.begin(), image.values.begin() + static_cast<long>(named), ", "),
-                            image.values.size() > named ? ", ..." : ""));
+    refuse_data("--{} {}: {} does not contain this label; it contains {}{}", option, l, image.path,
+                fmt::join(image.values.begin(), image.values.begin() + static_cast<long>(named), ", "),
+                image.values.size() > named ? ", ..." : "");
   }
 }
 
@@ -295,14 +293,13 @@ std::vector<std::int32_t> parse_labels(const std::string& list, const char* opti
     const std::string_view word(list.data() + at, end - at);
     const auto range = parse_label_range(word);
     if (!range)
-      throw failure(exit_status::usage,
-                    fmt::format("--{} {}: found {}, expected integers from 1 to {} or ranges of them, separated by "
-                                "commas, such as 3,17,20-25",
-                                option, list, word.empty() ? "nothing" : '"' + std::string(word) + '"', largest_label));
+      refuse_usage(
+          "--{} {}: found {}, expected integers from 1 to {} or ranges of them, separated by commas, such as "
+          "3,17,20-25",
+          option, list, word.empty() ? "nothing" : '"' + std::string(word) + '"', largest_label);
     constexpr std::int64_t max_labels = 1 << 24;
     if (range->second - std::int64_t{range->first} + static_cast<std::int64_t>(labels.size()) >= max_labels)
-      throw failure(exit_status::usage, fmt::format("--{} {}: names more than {} labels; name those that the file has",
-                                                    option, list, max_labels));
+      refuse_usage("--{} {}: names more than {} labels; name those that the file has", option, list, max_labels);
     for (std::int64_t label = range->first; label <= range->second; ++label)
       labels.push_back(static_cast<std::int32_t>(label));
     at = end + 1;

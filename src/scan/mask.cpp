@@ -1,6 +1,5 @@
 #include "src/scan/mask.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -69,11 +68,9 @@ std::vector<std::uint64_t> voxels_with_b0_signal(const nifti_header& image, cons
     if (sum[v] > 0) inside.push_back(v);
   }
   if (inside.empty()) {
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("{}: 0 of {} voxels have a positive mean over the {} volumes with b up to {} s/mm2, expected "
-                    "at least one",
-                    image.path, sum.size(), used, limit_s_per_mm2));
+    refuse_data(
+        "{}: 0 of {} voxels have a positive mean over the {} volumes with b up to {} s/mm2, expected at least one",
+        image.path, sum.size(), used, limit_s_per_mm2);
   }
   spdlog::info("no --mask: {} of {} voxels have a positive mean over the {} volumes with b up to {} s/mm2",
                inside.size(), sum.size(), used, limit_s_per_mm2);

@@ -178,8 +178,7 @@ std::optional<std::size_t> find_word(const cell_list& columns, std::initializer_
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (plain_word(columns[i]) != word || i == without) continue;
       if (found)
-        refuse_data(
-            fmt::format("{}: columns {} and {} are both named {}, expected one", where, *found + 1, i + 1, columns[i]));
+        refuse_data("{}: columns {} and {} are both named {}, expected one", where, *found + 1, i + 1, columns[i]);
       found = i;
     }
     if (found) return found;
@@ -307,10 +306,8 @@ class names_table {
     if (first == names_.end()) return nullptr;
     for (const auto& [number, name] : first->second)
       if (name != first->second.front().second)
-        refuse_data(
-            fmt::format("{}: line {}: label {} already has a name, {} in line {}, not {}; expected one name "
-                        "per label",
-                        path_, number, label, first->second.front().second, first->second.front().first, name));
+        refuse_data("{}: line {}: label {} already has a name, {} in line {}, not {}; expected one name per label",
+                    path_, number, label, first->second.front().second, first->second.front().first, name);
     return &first->second.front().second;
   }
 
@@ -320,8 +317,8 @@ class names_table {
   void add(const names_line& line, std::optional<named_label> found) {
     if (found) found->name = text_of_cell(plain_name(found->name));
     if (!found || found->name.empty())
-      refuse_data(fmt::format("{}: found \"{}\", expected a label and a name, e.g. 17 Rolandic_Oper_L", where(line),
-                              line.text.substr(0, longest_quote)));
+      refuse_data("{}: found \"{}\", expected a label and a name, e.g. 17 Rolandic_Oper_L", where(line),
+                  line.text.substr(0, longest_quote));
     names_[found->label].emplace_back(line.number, std::move(found->name));
   }
 
@@ -394,9 +391,8 @@ std::vector<std::string> read_region_names(const std::string& path, const std::v
     names.push_back(found == nullptr ? std::to_string(label) : *found);
   }
   if (without.size() == labels.size())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: has no name for any of the {} regions; does it belong to another parcellation?",
-                              path, labels.size()));
+    refuse_data("{}: has no name for any of the {} regions; does it belong to another parcellation?", path,
+                labels.size());
   if (!without.empty())
     spdlog::warn("{}: has no name for labels {}; their numbers are used as names", path, first_of(without));
   warn_about_duplicates(path, names);

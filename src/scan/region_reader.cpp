@@ -102,9 +102,8 @@ void region_reader::match_values(const std::vector<std::string>& files, nlohmann
   if (request_.values.empty()) return;
   const std::vector<std::string> surfaces = different_surfaces(files);
   if (surfaces.size() != request_.values.size())
-    throw failure(exit_status::usage,
-                  fmt::format("--surface-values: {} files for {} surfaces of regions and seeds, expected one each",
-                              request_.values.size(), surfaces.size()));
+    refuse_usage("--surface-values: {} files for {} surfaces of regions and seeds, expected one each",
+                 request_.values.size(), surfaces.size());
   for (std::size_t i = 0; i < surfaces.size(); ++i) {
     values_of_[surfaces[i]] = request_.values[i];
     provenance[fmt::format("surface-values {}", i + 1)] = fingerprint(request_.values[i]);
@@ -131,8 +130,7 @@ labelled_surface region_reader::read_labelled(const std::string& path, label_kin
     s.label.assign(active.begin(), active.end());
   }
   const auto vertices = s.label.size() - static_cast<std::size_t>(std::count(s.label.begin(), s.label.end(), 0));
-  if (vertices == 0)
-    refuse_data(fmt::format("{}: 0 of {} values are above 0, expected at least one", name, s.label.size()));
+  if (vertices == 0) refuse_data("{}: 0 of {} values are above 0, expected at least one", name, s.label.size());
   input["vertices"] = vertices;
   if (!s.mesh.structure.empty()) input["structure"] = s.mesh.structure;
   return s;
@@ -145,8 +143,7 @@ label_image region_reader::read(const std::string& path, label_kind kind, nlohma
   turn_rows(grid_, image.label);
   count_voxels(image);
   const std::uint64_t voxels = image.voxels_with({}).size();
-  if (voxels == 0)
-    refuse_data(fmt::format("{}: its triangles touch no voxel of the image; is it of this subject?", path));
+  if (voxels == 0) refuse_data("{}: its triangles touch no voxel of the image; is it of this subject?", path);
   spdlog::info("{}: is a surface; the triangles of {} vertices touch {}", path,
                input.at("vertices").get<std::uint64_t>(), counted(voxels, "voxel"));
   return image;
@@ -203,7 +200,7 @@ std::vector<vector3> region_reader::read_vertices(const std::string& path, const
 
 std::optional<mesh_space> region_reader::used_meshes() const {
   if (has_surfaces_) return request_.meshes.value_or(mesh_space::caret);
-  if (request_.meshes) throw failure(exit_status::usage, "--mesh-space has no meaning without surfaces");
+  if (request_.meshes) refuse_usage("--mesh-space has no meaning without surfaces");
   return std::nullopt;
 }
 
@@ -216,8 +213,7 @@ std::vector<std::string> names_of(const std::vector<std::int32_t>& labels,
 }
 
 void refuse_surface(const std::string& path, const char* option) {
-  if (is_surface_mask(path))
-    throw failure(exit_status::usage, fmt::format("--{} {}: is a surface, expected an image", option, path));
+  if (is_surface_mask(path)) refuse_usage("--{} {}: is a surface, expected an image", option, path);
 }
 
 }  // namespace voxherd

@@ -1,6 +1,5 @@
 #include "src/scan/surface_space.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -77,9 +76,9 @@ placed_surface place_surface(const std::string& path, mesh_space meshes, const f
   }
   if (!any_in_image)
     refuse_data(
-        fmt::format("{}: none of its {} vertices is in the image; is it of this subject, in the space of this "
-                    "image, and in the coordinates of --mesh-space {}?",
-                    path, mesh.points_mm.size(), mesh_space_name(meshes)));
+        "{}: none of its {} vertices is in the image; is it of this subject, in the space of this image, and in the "
+        "coordinates of --mesh-space {}?",
+        path, mesh.points_mm.size(), mesh_space_name(meshes));
   return placed;
 }
 
@@ -106,11 +105,10 @@ surface_values read_vertex_values(const std::string& path, const std::string& su
   surface_values read = read_surface_values(path);
   const std::vector<double>& values = read.arrays.front().values;
   if (values.size() != vertices)
-    refuse_data(fmt::format("--surface-values {}: has values of {} vertices, expected {} as in {}", path, values.size(),
-                            vertices, surface));
+    refuse_data("--surface-values {}: has values of {} vertices, expected {} as in {}", path, values.size(), vertices,
+                surface);
   if (!read.structure.empty() && !structure.empty() && read.structure != structure)
-    refuse_data(
-        fmt::format("--surface-values {}: is of {}, but {} is of {}", path, read.structure, surface, structure));
+    refuse_data("--surface-values {}: is of {}, but {} is of {}", path, read.structure, surface, structure);
   return read;
 }
 
@@ -120,7 +118,7 @@ surface_values replace_values(const std::string& path, placed_surface& s) {
   s.has_rounded_values = read.arrays.front().has_rounded_values;
   if (s.structure.empty()) s.structure = read.structure;
   if (std::all_of(s.values.begin(), s.values.end(), [](double v) { return v == 0; }))
-    refuse_data(fmt::format("--surface-values {}: all values are 0, expected others at some vertices", path));
+    refuse_data("--surface-values {}: all values are 0, expected others at some vertices", path);
   return read;
 }
 

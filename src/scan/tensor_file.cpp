@@ -27,10 +27,8 @@ void add_dyads(const result_reader& result, int k, std::uint64_t first, std::vec
   };
   const std::vector<float> f = read("f"), polar = read("th"), azimuth = read("ph");
   if (f.size() != polar.size() || f.size() != azimuth.size())
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("{}: f{} and its angles have different shapes; is it a complete copy of a voxherd result?",
-                    result.path(), k));
+    refuse_data("{}: f{} and its angles have different shapes; is it a complete copy of a voxherd result?",
+                result.path(), k);
   const std::size_t samples = f.size() / sums.size();
 #pragma omp parallel for
   for (std::size_t i = 0; i < sums.size(); ++i)
@@ -63,9 +61,7 @@ std::vector<float> tensors_of_fibres(const result_reader& result) {
 
 tensor_volume from_result(const std::string& path) {
   const result_reader result(path);
-  if (!result.complete())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: is an incomplete result; complete it with --resume first", path));
+  if (!result.complete()) refuse_data("{}: is an incomplete result; complete it with --resume first", path);
   result.check_batches();
   tensor_volume v;
   v.grid = result.grid();
@@ -88,9 +84,7 @@ constexpr std::size_t mrtrix_elements[6] = {0, 3, 4, 1, 5, 2};
 tensor_volume from_nifti(const std::string& path, const std::size_t (&order)[6]) {
   const nifti_header header = read_nifti_header(path);
   log_warnings(header);
-  if (header.volumes != 6)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: dim[4] is {}, expected 6: the elements of a tensor", path, header.volumes));
+  if (header.volumes != 6) refuse_data("{}: dim[4] is {}, expected 6: the elements of a tensor", path, header.volumes);
   tensor_volume v;
   v.grid = header.grid;
   v.geometry = header.geometry;
@@ -127,9 +121,7 @@ void examine(tensor_volume& v, const std::string& name) {
     spdlog::warn("{}: {} without a valid tensor (not finite, or the trace is not positive); outside", name,
                  counted(strange, "voxel"));
   if (good == 0)
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("{}: 0 of {} voxels have a tensor with a positive trace, expected at least one", name, voxels));
+    refuse_data("{}: 0 of {} voxels have a tensor with a positive trace, expected at least one", name, voxels);
 }
 
 }  // namespace

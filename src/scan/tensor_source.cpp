@@ -1,6 +1,5 @@
 #include "src/scan/tensor_source.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 #include <algorithm>
 #include <memory>
@@ -158,9 +157,9 @@ fitted_tensors fit_stages(const session& s, dwi_series& dwi, Own own) {
 
 fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d, bool keep_rows) {
   if (!determines_tensor(dwi.gradients()))
-    throw failure(exit_status::bad_data,
-                  "--bvecs: the gradients do not determine a tensor (it needs b=0 and at least six directions that are "
-                  "not all in one plane or on one cone); use another series");
+    refuse_data(
+        "--bvecs: the gradients do not determine a tensor (it needs b=0 and at least six directions that are not all "
+        "in one plane or on one cone); use another series");
   std::unique_ptr<tensor_solver> solver;  // created while a compressed series is inflated
   s.agree([&] {
     use_device(d);
@@ -187,13 +186,11 @@ fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d, b
 }
 
 fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d) {
-  if (dwi.has_gradient_deviation())
-    throw failure(exit_status::usage, "--grad-dev: not supported with --form finsler4; leave it out");
+  if (dwi.has_gradient_deviation()) refuse_usage("--grad-dev: not supported with --form finsler4; leave it out");
   if (!determines_quartic(dwi.gradients(), {}))
-    throw failure(
-        exit_status::bad_data,
-        "--bvecs: the gradients do not determine a fourth-order norm (it needs b=0 and at least 15 directions "
-        "of the largest b); use another series, or --form hamiltonian");
+    refuse_data(
+        "--bvecs: the gradients do not determine a fourth-order norm (it needs b=0 and at least 15 directions of the "
+        "largest b); use another series, or --form hamiltonian");
   std::unique_ptr<quartic_solver> solver;
   s.agree([&] {
     use_device(d);
@@ -226,8 +223,6 @@ fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d) {
 
 namespace {
 
-using option::refuse;
-
 bool is_result(const std::string& path) {
   return path.size() > 3 && (path.ends_with(".h5") || path.ends_with(".hdf5"));
 }
@@ -235,7 +230,7 @@ bool is_result(const std::string& path) {
 tensor_origin read_origin(const tensor_source_request& request) {
   if (request.tensor_from) return *request.tensor_from;
   if (is_result(request.tensor)) return tensor_origin::voxherd;
-  refuse(fmt::format("--tensor-from is missing: the order and axes of {}, fsl or mrtrix", request.tensor));
+  refuse_usage("--tensor-from is missing: the order and axes of {}, fsl or mrtrix", request.tensor);
 }
 
 void check_source(const tensor_source_request& request, const given_options& given) {
@@ -257,8 +252,7 @@ std::size_t apply_mask(const std::string& mask, const std::string& tensor_path, 
     count += kept[i];
     without += kept[i] == 0 ? 1 : 0;
   }
-  if (count == 0)
-    throw failure(exit_status::bad_data, fmt::format("{}: none of its voxels has a tensor in {}", mask, tensor_path));
+  if (count == 0) refuse_data("{}: none of its voxels has a tensor in {}", mask, tensor_path);
   if (without > 0) spdlog::warn("{}: {} of its voxels have no tensor; left out", mask, without);
   v.inside = std::move(kept);
   return count + without;
@@ -328,8 +322,7 @@ tensor_source from_dwi(const session& s, const tensor_source_request& request, s
   const auto& voxels = dwi.item_voxels();
   const std::size_t without = place_tensors(source.grid, voxels, fitted.tensor, fitted.status, source.image);
   if (without == voxels.size())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: no tensor could be fitted in any of {} voxels", request.series.dwi, voxels.size()));
+    refuse_data("{}: no tensor could be fitted in any of {} voxels", request.series.dwi, voxels.size());
   if (without > 0)
     spdlog::warn("{} of {} voxels have no tensor (not fitted, or the trace is not positive); left out", without,
                  voxels.size());

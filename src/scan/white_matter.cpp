@@ -1,6 +1,5 @@
 #include "src/scan/white_matter.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -158,13 +157,11 @@ std::vector<std::uint8_t> keep_white_matter(const tensor_field::tensor_image& im
   const std::int64_t all = count(image.inside), kept = count(white);
   if (kept == 0) {
     constexpr double any_MD = HUGE_VAL;
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("--within-fa {}: no white matter: of {} voxels with a tensor {} have at least this FA and {} "
-                    "an MD below {} mm2/s; give a smaller FA, or a mask as --within",
-                    min_FA, all, count(qualify(image, image.inside, {min_FA, any_MD})),
-                    count(qualify(image, image.inside, {0, max_white_matter_MD_mm2_per_s})),
-                    max_white_matter_MD_mm2_per_s));
+    refuse_data(
+        "--within-fa {}: no white matter: of {} voxels with a tensor {} have at least this FA and {} an MD below {} "
+        "mm2/s; give a smaller FA, or a mask as --within",
+        min_FA, all, count(qualify(image, image.inside, {min_FA, any_MD})),
+        count(qualify(image, image.inside, {0, max_white_matter_MD_mm2_per_s})), max_white_matter_MD_mm2_per_s);
   }
   spdlog::info("--within-fa {}: white matter has {} of {} voxels with a tensor", min_FA, kept, all);
   return white;

@@ -79,7 +79,7 @@ const item_maps::kept_map* item_maps::find(const std::string& name) const {
 
 std::span<const float> item_maps::at(const std::string& name, std::uint64_t item) const {
   const kept_map* m = find(name);
-  if (m == nullptr) throw failure(exit_status::bad_data, fmt::format("{}: has no map {}", result_.path(), name));
+  if (m == nullptr) refuse_data("{}: has no map {}", result_.path(), name);
   return std::span(m->values).subspan(item * m->components, m->components);
 }
 

@@ -24,7 +24,7 @@ std::optional<std::uint64_t> find_number(std::string_view text, std::uint64_t li
 
 std::uint64_t number_after(std::string_view target, std::string_view prefix, std::uint64_t limit) {
   const auto value = find_number(target.substr(prefix.size()), limit);
-  if (!value) throw failure(exit_status::usage, fmt::format("{}: expected an integer below {}", prefix, limit));
+  if (!value) refuse_usage("{}: expected an integer below {}", prefix, limit);
   return *value;
 }
 

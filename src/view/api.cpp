@@ -1,6 +1,5 @@
 #include "src/view/api.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <cmath>
@@ -139,7 +138,7 @@ json api::describe() const {
 }
 
 connection_solver& api::solver() const {
-  if (!solver_) throw failure(exit_status::usage, "no connections here: " + why_none_);
+  if (!solver_) refuse_usage("no connections here: " + why_none_);
   return *solver_;
 }
 

@@ -1,7 +1,5 @@
 #include "src/view/connection.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -110,7 +108,7 @@ void connection_solver::prepare(const connect_request& request) {
 
 void connection_solver::choose(end_side side, const chosen_end& end) {
   if (!end.point_mm) {
-    if (!parcellation_) throw failure(exit_status::usage, "there is no parcellation; give a point, or --parcellation");
+    if (!parcellation_) refuse_usage("there is no parcellation; give a point, or --parcellation");
     check_labels(*parcellation_, {end.label}, side == end_side::from ? "from" : "to");
   }
   set_end(end, side, parcellation_ ? parcellation_->path : "", in_.options);
@@ -119,11 +117,9 @@ void connection_solver::choose(end_side side, const chosen_end& end) {
 std::uint64_t connection_solver::voxel_at(end_side side, const point_in_mm& mm) const {
   const char* name = side == end_side::from ? "From" : "To";
   const auto voxel = find_voxel(in_.grid, grid_space(in_.grid).to_index(mm));
-  if (!voxel || in_.image.inside[*voxel] == 0)
-    throw failure(exit_status::bad_data, fmt::format("{}: no tensor here; click inside the brain", name));
+  if (!voxel || in_.image.inside[*voxel] == 0) refuse_data("{}: no tensor here; click inside the brain", name);
   if (in_.inside[*voxel] == 0)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: no path may pass here; click in white matter, or allow a lower FA", name));
+    refuse_data("{}: no path may pass here; click in white matter, or allow a lower FA", name);
   return *voxel;
 }
 
@@ -178,13 +174,12 @@ const connection& connection_solver::solve(const connection_request& request, st
 }
 
 const connection& connection_solver::last() const {
-  if (last_.number == 0) throw failure(exit_status::usage, "no connection has been solved yet");
+  if (last_.number == 0) refuse_usage("no connection has been solved yet");
   return last_;
 }
 
 void connection_solver::check_is_last(std::uint64_t connection) const {
-  if (last_.number == 0 || connection != last_.number)
-    throw failure(exit_status::usage, "connection: another one has been solved since");
+  if (last_.number == 0 || connection != last_.number) refuse_usage("connection: another one has been solved since");
 }
 
 bool connection_solver::is_on_pathway(std::size_t voxel, double epsilon) const {

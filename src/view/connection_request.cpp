@@ -1,7 +1,5 @@
 #include "src/view/connection_request.hpp"
 
-#include <fmt/core.h>
-
 #include "src/scan/label_image.hpp"
 #include "src/view/request_json.hpp"
 
@@ -17,7 +15,7 @@ chosen_end read_end(const json& o, const char* name) {
   constexpr double far_mm = 1e5;
   const json& value = member(o, name);
   if (!value.is_array()) return {std::nullopt, static_cast<std::int32_t>(integer(value, name, 1, largest_label))};
-  if (value.size() != 3) refuse(fmt::format("{}: expected a label, or a point of three numbers", name));
+  if (value.size() != 3) refuse_usage("{}: expected a label, or a point of three numbers", name);
   std::array<double, 3> point{};
   for (std::size_t i = 0; i < 3; ++i) point[i] = number(value[i], name, -far_mm, far_mm);
   return {point, 0};

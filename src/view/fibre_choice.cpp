@@ -77,14 +77,14 @@ fibre_choice parse_fibre_choice(std::string_view text) {
   c.exclude = read_set<std::int32_t>(o, "exclude", 1, largest_label);
   c.hidden = read_set<std::uint32_t>(o, "hidden", 0, max_fibre_groups);
   if (o.contains("grouping")) c.grouping = static_cast<std::uint64_t>(integer(o.at("grouping"), "grouping", 0, 1));
-  if (!c.hidden.empty() && !c.grouping) refuse("grouping is missing");
+  if (!c.hidden.empty() && !c.grouping) refuse_usage("grouping is missing");
   if (o.contains("measure")) {
-    if (!o.at("measure").is_string()) refuse("measure: expected a name");
+    if (!o.at("measure").is_string()) refuse_usage("measure: expected a name");
     c.measure = o.at("measure").get<std::string>();
   }
   c.at_least = read_limit(o, "at_least");
   c.at_most = read_limit(o, "at_most");
-  if (c.measure.empty() && (c.at_least || c.at_most)) refuse("measure is missing");
+  if (c.measure.empty() && (c.at_least || c.at_most)) refuse_usage("measure is missing");
   return c;
 }
 
@@ -111,7 +111,7 @@ fibre_chooser::fibre_chooser(const result_reader& r, const label_image* regions,
 
 void fibre_chooser::check_regions(const fibre_choice& choice) const {
   if (choice.include.empty() && choice.exclude.empty()) return;
-  if (regions_ == nullptr) throw failure(exit_status::usage, "there are no regions; give --parcellation");
+  if (regions_ == nullptr) refuse_usage("there are no regions; give --parcellation");
   check_labels(*regions_, choice.include, "include");
   check_labels(*regions_, choice.exclude, "exclude");
 }
@@ -125,7 +125,7 @@ bool fibre_chooser::passes_regions(std::uint64_t item, const fibre_choice& choic
 
 void fibre_chooser::keep_measured(const fibre_choice& choice, std::vector<std::uint64_t>& items) const {
   if (choice.measure.empty()) return;
-  if (!is_measure(result_, choice.measure)) throw failure(exit_status::usage, "there is no such measure");
+  if (!is_measure(result_, choice.measure)) refuse_usage("there is no such measure");
   const std::vector<float> values = result_.read_items(choice.measure, 0, result_.item_voxels().size(), 1);
   std::erase_if(items, [&](std::uint64_t item) {
     const auto value = static_cast<double>(values[item]);
@@ -135,8 +135,7 @@ void fibre_chooser::keep_measured(const fibre_choice& choice, std::vector<std::u
 
 std::vector<std::uint64_t> fibre_chooser::choose(const fibre_choice& choice) {
   check_regions(choice);
-  if (choice.grouping && *choice.grouping >= groupings_.size())
-    throw failure(exit_status::usage, "there is no such grouping");
+  if (choice.grouping && *choice.grouping >= groupings_.size()) refuse_usage("there is no such grouping");
   const bool asks_regions = !choice.include.empty() || !choice.exclude.empty();
   if (asks_regions && !touched_) touched_.emplace(result_, *regions_);
   std::vector<std::uint64_t> items;

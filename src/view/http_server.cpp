@@ -3,7 +3,6 @@
 // Boost 1.74's awaitable.hpp needs it.
 #include <utility>
 
-#include <fmt/core.h>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -189,8 +188,7 @@ http_server::http_server(std::uint16_t port, std::string token, handler handle, 
     state_->acceptor.bind(here);
     state_->acceptor.listen();
   } catch (const boost::system::system_error& e) {
-    throw failure(exit_status::usage,
-                  fmt::format("--port {}: {}; choose another port, or 0 for any free one", port, e.code().message()));
+    refuse_usage("--port {}: {}; choose another port, or 0 for any free one", port, e.code().message());
   }
   state_->signals.async_wait([this](const beast::error_code& e, int) {
     if (!e) state_->on_stop();

@@ -1,7 +1,5 @@
 #include "src/view/request_json.hpp"
 
-#include <fmt/core.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -12,46 +10,44 @@ namespace voxherd::view::request_json {
 
 using nlohmann::json;
 
-void refuse(const std::string& message) { throw failure(exit_status::usage, message); }
-
 /// Whatever is wrong with a request is an error of its sender.
 json parse_request(std::string_view text) try { return parse_json(text, "the request"); } catch (const failure& f) {
-  refuse(f.what());
+  refuse_usage(f.what());
 }
 
 json parse_object(std::string_view text, const std::vector<const char*>& members) {
   json o = parse_request(text);
-  if (!o.is_object()) refuse("the request is not a JSON object");
+  if (!o.is_object()) refuse_usage("the request is not a JSON object");
   for (const auto& [name, value] : o.items()) {
     bool known = false;
     for (const char* member : members) known = known || name == member;
-    if (!known) refuse("the request has an unknown member");
+    if (!known) refuse_usage("the request has an unknown member");
   }
   return o;
 }
 
 const json& member(const json& object, const char* name) {
   const auto found = object.find(name);
-  if (found == object.end()) refuse(fmt::format("{} is missing", name));
+  if (found == object.end()) refuse_usage("{} is missing", name);
   return *found;
 }
 
 double number(const json& value, const char* name, double min, double max) {
   const double x = value.is_number() ? value.get<double>() : std::nan("");
-  if (!(x >= min && x <= max)) refuse(fmt::format("{}: expected a number from {} to {}", name, min, max));
+  if (!(x >= min && x <= max)) refuse_usage("{}: expected a number from {} to {}", name, min, max);
   return x;
 }
 
 std::int64_t integer(const json& value, const char* name, std::int64_t min, std::int64_t max) {
   const double x = number(value, name, static_cast<double>(min), static_cast<double>(max));
-  if (x != std::floor(x)) refuse(fmt::format("{}: expected an integer", name));
+  if (x != std::floor(x)) refuse_usage("{}: expected an integer", name);
   return static_cast<std::int64_t>(x);
 }
 
 std::vector<std::int64_t> integers(const json& object, const char* name, std::int64_t min, std::int64_t max) {
   const auto found = object.find(name);
   if (found == object.end()) return {};
-  if (!found->is_array()) refuse(fmt::format("{}: expected a list of integers", name));
+  if (!found->is_array()) refuse_usage("{}: expected a list of integers", name);
   std::vector<std::int64_t> list;
   for (const json& one : *found) list.push_back(integer(one, name, min, max));
   return list;

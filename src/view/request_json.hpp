@@ -9,8 +9,6 @@
 /// Reading the JSON of a request. Each function throws failure (usage) that names the member and what it expects.
 namespace voxherd::view::request_json {
 
-[[noreturn]] void refuse(const std::string& message);
-
 /// An object without other members than these.
 nlohmann::json parse_object(std::string_view text, const std::vector<const char*>& members);
 const nlohmann::json& member(const nlohmann::json& object, const char* name);

@@ -61,11 +61,11 @@ std::vector<std::uint64_t> voxels_of(const surface& mesh, const image_grid& grid
 std::string send_surface(const std::vector<shown_surface>& surfaces, std::string_view place) {
   const std::size_t slash = std::min(place.find('/'), place.size());
   const auto number = find_number(place.substr(0, slash), surfaces.size());
-  if (!number || !surfaces[*number].why_not.empty()) throw failure(exit_status::usage, "there is no such surface");
+  if (!number || !surfaces[*number].why_not.empty()) refuse_usage("there is no such surface");
   const shown_surface& s = surfaces[*number];
   if (slash < place.size()) {
     const auto map = find_number(place.substr(slash + 1), s.maps.size());
-    if (!map) throw failure(exit_status::usage, "the surface has no such map");
+    if (!map) refuse_usage("the surface has no such map");
     const vertex_map& m = s.maps[*map];
     std::string block = begin_block({{"vertices", s.mesh.points_mm.size()}, {"labels", !m.labels.empty()}});
     m.labels.empty() ? append(block, m.values) : append(block, m.labels);
@@ -121,9 +121,8 @@ http_answer result_details::save_trx(const fibre_choice& choice) {
   constexpr std::uint64_t max_points = 20'000'000;
   const result_fibres chosen(*data_.result(), fibres_->choose(choice));
   if (chosen.points() > max_points)
-    throw failure(exit_status::bad_data, fmt::format("{} points are more than the {} that the page saves; use voxherd "
-                                                     "export, or choose fewer paths",
-                                                     chosen.points(), max_points));
+    refuse_data("{} points are more than the {} that the page saves; use voxherd export, or choose fewer paths",
+                chosen.points(), max_points);
   return binary_answer(make_trx(chosen));
 }
 
@@ -214,12 +213,11 @@ json describe_matrices(const result_reader& r) {
 
 std::string send_matrix(const result_reader& r, std::uint64_t number) {
   const std::vector<const constant*> found = find_matrices(r);
-  if (number >= found.size()) throw failure(exit_status::usage, "there is no such matrix");
+  if (number >= found.size()) refuse_usage("there is no such matrix");
   const constant& c = *found[number];
   if (c.shape[0] > max_matrix_regions)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{} has {} regions, more than the {} that the page shows; `voxherd export` writes it",
-                              c.name, c.shape[0], max_matrix_regions));
+    refuse_data("{} has {} regions, more than the {} that the page shows; `voxherd export` writes it", c.name,
+                c.shape[0], max_matrix_regions);
   std::string block = begin_block({{"regions", c.shape[0]}});
   append(block, std::vector<float>(c.values.begin(), c.values.end()));
   return block;

@@ -161,8 +161,7 @@ shown_data::shown_data(const std::string& path, const std::vector<std::string>& 
     maps_.push_back({"no image", "", "", "", 1, 0});
     return;
   }
-  if (!surface_values.empty())
-    throw failure(exit_status::usage, fmt::format("--surface-values has no use here: {} is not a surface", path));
+  if (!surface_values.empty()) refuse_usage("--surface-values has no use here: {} is not a surface", path);
   if (is_nifti_name(path)) {
     image_ = read_nifti_header(path);
     grid_ = image_->grid;

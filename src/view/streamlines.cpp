@@ -1,7 +1,5 @@
 #include "src/view/streamlines.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -181,8 +179,7 @@ std::string make_trx(const fibre_source& fibres) {
   write_trx(fibres, path);
   std::ifstream file(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (!file || bytes.size() != std::filesystem::file_size(path))
-    throw failure(exit_status::disk, fmt::format("{}: cannot be read", path));
+  if (!file || bytes.size() != std::filesystem::file_size(path)) fail_on_disk("{}: cannot be read", path);
   return bytes;
 }
 

@@ -115,8 +115,7 @@ std::vector<view::region_entry> name_regions(const label_image& image, const std
 /// Without connections, regions are only for choosing among fibres.
 void prepare_fibre_regions(const view_request& request, const view::shown_data& data, connection_parts& parts) {
   const bool has_fibres = data.result() != nullptr && view::has_streamlines(*data.result());
-  if (!has_fibres && !request.parcellation.empty())
-    throw failure(exit_status::usage, "--parcellation has no use here: " + parts.why_none);
+  if (!has_fibres && !request.parcellation.empty()) refuse_usage("--parcellation has no use here: " + parts.why_none);
   const std::string path = request.parcellation.empty() ? data.find_parcellation() : request.parcellation;
   if (!has_fibres || path.empty()) return;
   parts.regions.image = read_labels(path, data.grid(), label_kind::labels);
@@ -149,8 +148,7 @@ void prepare_solver(const session& s, const view_request& request, connect_reque
                     const device& d, connection_parts& parts) {
   apply_options(request, wanted);
   tensor_source tensors = read_tensor_source(s, wanted.tensors, wanted.run.host_memory_bytes(), [&] { return d; });
-  if (tensors.grid.size != data.grid().size)
-    throw failure(exit_status::bad_data, fmt::format("{}: its inputs have another size now", data.path()));
+  if (tensors.grid.size != data.grid().size) refuse_data("{}: its inputs have another size now", data.path());
   wanted.within_FA = choose_min_FA(request, wanted, data, tensors);
   const std::string parcellation = request.parcellation.empty() ? data.find_parcellation() : request.parcellation;
   parts.solver = std::make_unique<view::connection_solver>(wanted, std::move(tensors), parcellation, d);
@@ -162,7 +160,7 @@ connection_parts prepare_connections(const session& s, const view_request& reque
   connection_parts parts;
   auto wanted = data.find_connect_request(parts.why_none);
   if (!wanted && !request.bvals.empty() && !data.has_image())
-    throw failure(exit_status::usage, "--bvals has no use here: " + parts.why_none);
+    refuse_usage("--bvals has no use here: " + parts.why_none);
   if (!wanted && !request.bvals.empty() && data.analysis().empty()) {
     wanted.emplace();
     wanted->tensors.series.dwi = data.path();
@@ -190,7 +188,7 @@ class opening_page {
     std::string name = (std::filesystem::temp_directory_path() / "voxherd-view-XXXXXX.html").string();
     constexpr int ending = 5;  // characters of .html
     const int file = mkstemps(name.data(), ending);
-    if (file < 0) throw failure(exit_status::disk, fmt::format("{}: cannot be created", name));
+    if (file < 0) fail_on_disk(errno, "{}: cannot be created", name);
     path_ = name;
     const std::string text = fmt::format(
         "<!DOCTYPE html><meta charset=utf-8><meta http-equiv=refresh content=\"0;url={0}\"><a "
@@ -198,7 +196,7 @@ class opening_page {
         address);
     const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
     close(file);
-    if (!written) throw failure(exit_status::disk, fmt::format("{}: cannot be written", path_));
+    if (!written) fail_on_disk("{}: cannot be written", path_);
   }
   ~opening_page() {
     std::error_code ignored;
@@ -217,7 +215,7 @@ nlohmann::json read_scene(const std::string& path) {
   if (path.empty()) return nullptr;
   nlohmann::json scene = parse_json(read_text_file(path, "a scene that the viewer has saved"), "--scene " + path);
   if (!scene.is_object() || !scene.contains("voxherd_scene"))
-    throw failure(exit_status::bad_data, fmt::format("--scene {}: not a scene that the viewer has saved", path));
+    refuse_data("--scene {}: not a scene that the viewer has saved", path);
   return scene;
 }
 
@@ -259,13 +257,10 @@ void serve(const view_request& request, view::api& answers) {
 }
 
 exit_status run_view(session& s, const view_request& request) {
-  if (s.size() > 1) throw failure(exit_status::usage, "view runs as one process; start it without mpirun");
-  if (view::page_files().empty())
-    throw failure(exit_status::usage,
-                  fmt::format("this program was built without the viewer: {}", view::why_no_page()));
+  if (s.size() > 1) refuse_usage("view runs as one process; start it without mpirun");
+  if (view::page_files().empty()) refuse_usage("this program was built without the viewer: {}", view::why_no_page());
   view::shown_data data(request.file, request.surface_values);
-  if (data.maps().empty())
-    throw failure(exit_status::bad_data, fmt::format("{}: it has no maps; voxherd report shows it", request.file));
+  if (data.maps().empty()) refuse_data("{}: it has no maps; voxherd report shows it", request.file);
   nlohmann::json scene = read_scene(request.scene);
   connection_parts parts = prepare_connections(s, request, data);
   view::api answers(data, std::move(parts.solver), parts.why_none, std::move(parts.regions), std::move(parts.rays),

@@ -1,6 +1,5 @@
 #include "kernels/ballstick/ballstick.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -19,12 +18,10 @@ void check_measurements(const ballstick::settings& settings, const gradient_tabl
   for (const double b : gradients.b_s_per_mm2) weighted += b > 50;
   const auto needed = static_cast<std::size_t>(ballstick::make_parameter_layout(settings).count);
   if (gradients.size() <= needed || weighted < 6)
-    throw failure(
-        exit_status::bad_data,
-        fmt::format(
-            "{}: {} volumes, {} of them weighted, cannot determine {} parameters; expected more than {} volumes "
-            "and at least 6 weighted; use fewer --fibres or another series",
-            dwi, gradients.size(), weighted, needed, needed));
+    refuse_data(
+        "{}: {} volumes, {} of them weighted, cannot determine {} parameters; expected more than {} volumes and at "
+        "least 6 weighted; use fewer --fibres or another series",
+        dwi, gradients.size(), weighted, needed, needed);
 }
 
 /// Number of shells: groups of b-values above 50 s/mm2 that are less than 200 s/mm2 apart.

@@ -1,7 +1,5 @@
 #include "src/analyses/ballstick/options.hpp"
 
-#include <fmt/core.h>
-
 namespace voxherd {
 
 namespace {
@@ -14,13 +12,12 @@ constexpr double max_jumps = 10'000'000;
 
 void check_model(const ballstick_model_request& r, const given_options& given) {
   if (r.gain_per_fibre) {
-    if (r.fibres < 2) option::refuse("--fibre-odds: expected --fibres of 2 or more");
+    if (r.fibres < 2) refuse_usage("--fibre-odds: expected --fibres of 2 or more");
     if (r.relevance_weight != 1)  // 1 is in the configurations
       option::refuse_given(given, "ard-weight", "with --fibre-odds, which replaces the relevance prior");
   }
   if (r.sample_every > r.sampled_jumps)
-    option::refuse(
-        fmt::format("--sample-every {}: expected 1 to {}, the number of --jumps", r.sample_every, r.sampled_jumps));
+    refuse_usage("--sample-every {}: expected 1 to {}, the number of --jumps", r.sample_every, r.sampled_jumps);
 }
 
 }  // namespace

@@ -263,11 +263,8 @@ void check_not_shared(const session& s, const gpu& own) {
   const auto sharers = std::count(of_node.begin(), of_node.end(), own.uuid);
   s.agree([&] {
     if (sharers < 2) return;
-    throw failure(
-        exit_status::usage,
-        fmt::format(
-            "{} ranks on {} have the same GPU ({}, {}); start one rank per GPU, or allow sharing with --share-gpu",
-            sharers, s.host(), own.name, uuid_text(own.uuid)));
+    refuse_usage("{} ranks on {} have the same GPU ({}, {}); start one rank per GPU, or allow sharing with --share-gpu",
+                 sharers, s.host(), own.name, uuid_text(own.uuid));
   });
 }
 
@@ -303,8 +300,7 @@ device gpu_or_cores(const session& s, const run_request& request) {
   std::array<int, 2> ranks{has_gpu ? 1 : 0, has_gpu ? 0 : 1};
   s.all_reduce(reduction::sum, std::span<int>(ranks));
   if (ranks[0] == 0) {
-    throw failure(exit_status::usage,
-                  fmt::format("--backend mixed: {}; --backend cpu computes without a GPU", why_none));
+    refuse_usage("--backend mixed: {}; --backend cpu computes without a GPU", why_none);
   }
   if (s.is_root()) {
     spdlog::info("{} ranks compute on GPUs, {} on CPU cores: rounding differs with the device that computed a voxel",
@@ -348,8 +344,7 @@ device choose_device(const session& s, const run_request& request) {
   if (ranks_with == 0 && is_automatic) return cpu_device(s, request);
   s.agree([&] {
     if (!gpus.empty()) return;
-    throw failure(exit_status::usage, fmt::format("--backend {}: {}; --backend cpu computes without a GPU",
-                                                  is_automatic ? "auto" : "cuda", why_none));
+    refuse_usage("--backend {}: {}; --backend cpu computes without a GPU", is_automatic ? "auto" : "cuda", why_none);
   });
   device d;
   d.kind = backend::cuda;
@@ -365,9 +360,9 @@ device choose_device(const session& s, const run_request& request) {
 
 void refuse_mixed(const run_request& request) {
   if (request.backend == backend_choice::mixed) {
-    throw failure(exit_status::usage,
-                  "--backend mixed: a later step of this command repeats computations of an earlier one, which CPU and "
-                  "GPU round differently; use --backend cuda or --backend cpu");
+    refuse_usage(
+        "--backend mixed: a later step of this command repeats computations of an earlier one, which CPU and GPU round "
+        "differently; use --backend cuda or --backend cpu");
   }
 }
 

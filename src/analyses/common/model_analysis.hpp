@@ -1,7 +1,5 @@
 #pragma once
 
-#include <fmt/core.h>
-
 #include <string>
 
 #include "core/failure.hpp"
@@ -82,8 +80,7 @@ exit_status run_model(session& s, const std::string& name, const option_table<Re
   return run_model(s, name, options, request, request.estimation.settings(), "nifti DIR", [&](const gradient_table& g) {
     constexpr std::size_t values = voxel_model::model_outputs<Model>::values;
     if (g.size() <= values)
-      throw failure(exit_status::bad_data, fmt::format("{}: {} volumes cannot determine {} parameters, expected more",
-                                                       request.series.dwi, g.size(), values));
+      refuse_data("{}: {} volumes cannot determine {} parameters, expected more", request.series.dwi, g.size(), values);
     return model;
   });
 }

@@ -1,7 +1,5 @@
 #include "src/analyses/common/model_options.hpp"
 
-#include <fmt/core.h>
-
 namespace voxherd {
 
 using voxel_model::noise_model;
@@ -44,8 +42,7 @@ const option_table<sampling_request>& sampling_options() {
       constexpr double max_iterations = 2e9;
       const double sampled = static_cast<double>(r.samples) * r.sample_every, all = r.burn_in_jumps + sampled;
       if (all > max_iterations)
-        option::refuse(fmt::format("--samples {} with --sample-every {}: the chain would have {:.3g} iterations, expected "
-                                   "at most {:g}", r.samples, r.sample_every, all, max_iterations));
+        refuse_usage("--samples {} with --sample-every {}: the chain would have {:.3g} iterations, expected at most {:g}", r.samples, r.sample_every, all, max_iterations);
     });
   // clang-format on
   return table;

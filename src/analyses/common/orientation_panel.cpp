@@ -1,7 +1,5 @@
 #include "src/analyses/common/orientation_panel.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -60,7 +58,7 @@ double orientation_panel::value(const std::string& map, std::uint64_t item) cons
 
 std::array<double, 3> orientation_panel::direction(const std::string& map, std::uint64_t item) const {
   const auto d = maps_.at(map, item);
-  if (d.size() != 3) refuse_data(fmt::format("{}: `{}` is not a map of directions", result_.path(), map));
+  if (d.size() != 3) refuse_data("{}: `{}` is not a map of directions", result_.path(), map);
   return {d[0], d[1], d[2]};
 }
 
@@ -68,7 +66,7 @@ json orientation_panel::sampled_directions(const std::string& polar, const std::
                                            std::uint64_t item) const {
   const std::vector<float> ths = result_.read_items(polar, item, 1), phs = result_.read_items(azimuth, item, 1);
   if (ths.size() != phs.size())
-    refuse_data(fmt::format("{}: {} and {} have different numbers of samples", result_.path(), polar, azimuth));
+    refuse_data("{}: {} and {} have different numbers of samples", result_.path(), polar, azimuth);
   json directions = json::array();
   for (std::size_t s = 0; s < ths.size(); ++s) {
     const double th = ths[s], ph = phs[s];

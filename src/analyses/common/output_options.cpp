@@ -1,7 +1,5 @@
 #include "src/analyses/common/output_options.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 
@@ -68,8 +66,7 @@ void check_all_differ(const std::vector<named_file>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (is_same_file(outputs[i].path, outputs[j].path))
-        option::refuse(fmt::format("{} and {} both name {}; choose two names", outputs[j].option, outputs[i].option,
-                                   outputs[i].path));
+        refuse_usage("{} and {} both name {}; choose two names", outputs[j].option, outputs[i].option, outputs[i].path);
 }
 
 /// A run that is resumed may be complete: then its files exist and are not written again. The run itself checks more.

@@ -1,6 +1,5 @@
 #include "src/analyses/common/regions.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <set>
@@ -38,9 +37,7 @@ item_regions read_item_regions(const item_region_request& request, const image_g
     found.labels.push_back(image.label[voxel]);
     if (image.label[voxel] > 0) inside.insert(image.label[voxel]);
   }
-  if (inside.empty())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: none of its regions has a voxel in the mask", request.labels));
+  if (inside.empty()) refuse_data("{}: none of its regions has a voxel in the mask", request.labels);
   if (inside.size() < image.values.size())
     spdlog::warn("{}: {} of its {} have no voxel in the mask", request.labels, image.values.size() - inside.size(),
                  counted(image.values.size(), "region"));

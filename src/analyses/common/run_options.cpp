@@ -38,10 +38,10 @@ nlohmann::json start_provenance(const session& s, const std::string& command_lin
 void check_ending(const std::string& out) {
   for (const char* ending : {".nii", ".nii.gz", ".tck", ".trk", ".trx", ".csv"})
     if (out.ends_with(ending))
-      option::refuse(
-          fmt::format("--out {}: a result is an HDF5 file, expected a name such as result.h5; voxherd export "
-                      "writes {} files from it",
-                      out, ending));
+      refuse_usage(
+          "--out {}: a result is an HDF5 file, expected a name such as result.h5; voxherd export writes {} files from "
+          "it",
+          out, ending);
 }
 
 }  // namespace

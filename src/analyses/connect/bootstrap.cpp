@@ -317,10 +317,10 @@ void refuse_too_many_costs(const connect_inputs& in) {
   const std::size_t regions = in.labels.size();
   const double bytes = 4.0 * static_cast<double>(in.options.bootstrap * regions * regions);
   if (in.options.is_connectome() && bytes > most)
-    throw failure(exit_status::usage,
-                  fmt::format("--bootstrap {} of {} regions: the replicates' costs take {:.0f} GB, expected at most "
-                              "{:.0f}; give fewer replicates, or fewer --labels",
-                              in.options.bootstrap, regions, 1e-9 * bytes, 1e-9 * most));
+    refuse_usage(
+        "--bootstrap {} of {} regions: the replicates' costs take {:.0f} GB, expected at most {:.0f}; give fewer "
+        "replicates, or fewer --labels",
+        in.options.bootstrap, regions, 1e-9 * bytes, 1e-9 * most);
 }
 
 void replicate_collector::add(const batch& replicates, std::span<const std::span<const std::byte>> outputs) {

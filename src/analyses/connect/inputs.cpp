@@ -77,10 +77,10 @@ std::uint64_t voxel_at(const std::array<double, 3>& point_mm, const char* side, 
     const double at = std::round(index[d]);
     if (!(at >= 0 && at < static_cast<double>(grid.size[d])))
       refuse_data(
-          fmt::format("--{}-point {},{},{}: is outside the image (voxel {:.1f}, {:.1f}, {:.1f} of {} x {} x {}); "
-                      "is it in world mm (RAS+)?",
-                      side, point_mm[0], point_mm[1], point_mm[2], index[0], index[1], index[2], grid.size[0],
-                      grid.size[1], grid.size[2]));
+          "--{}-point {},{},{}: is outside the image (voxel {:.1f}, {:.1f}, {:.1f} of {} x {} x {}); is it in world mm "
+          "(RAS+)?",
+          side, point_mm[0], point_mm[1], point_mm[2], index[0], index[1], index[2], grid.size[0], grid.size[1],
+          grid.size[2]);
     nearest[d] = static_cast<std::uint64_t>(at);
   }
   return nearest[0] + grid.size[0] * (nearest[1] + grid.size[1] * nearest[2]);
@@ -96,8 +96,8 @@ void read_parcellation(region_reader& regions, connect_inputs& in) {
   const auto& labels = in.options.labels.empty() ? image.values : in.options.labels;
   constexpr std::size_t max_regions = 4096;
   if (labels.size() > max_regions || labels.size() < 2)
-    refuse_data(fmt::format("{}: {}, expected 2 to {}; choose some with --labels", path,
-                            counted(labels.size(), "region"), max_regions));
+    refuse_data("{}: {}, expected 2 to {}; choose some with --labels", path, counted(labels.size(), "region"),
+                max_regions);
   std::vector<std::int32_t> region(image.label.size(), 0);
   for (std::size_t v = 0; v < region.size(); ++v) {
     if (image.label[v] == 0) continue;
@@ -107,10 +107,10 @@ void read_parcellation(region_reader& regions, connect_inputs& in) {
   in.names = names_of(labels, image.names);
   const std::vector<std::int32_t> without = add_regions(region, labels, in);
   if (without.size() == labels.size())
-    refuse_data(fmt::format(
-        "{}: none of its {} regions has a voxel where fronts may pass; does it belong to this subject, and does "
-        "{} reach into the regions?",
-        path, labels.size(), in.options.within.empty() ? "the mask" : "--within"));
+    refuse_data(
+        "{}: none of its {} regions has a voxel where fronts may pass; does it belong to this subject, and does {} "
+        "reach into the regions?",
+        path, labels.size(), in.options.within.empty() ? "the mask" : "--within");
   if (!without.empty())
     spdlog::warn("{}: {} of {} without a voxel where fronts may pass, with infinite costs: {}", path, without.size(),
                  counted(labels.size(), "region"), fmt::join(without, ", "));
@@ -147,8 +147,7 @@ void find_passable_voxels(const tensor_source& tensors, connect_inputs& in) {
   }
   list_passable_voxels(in);
   if (in.voxels.empty())
-    refuse_data(
-        fmt::format("{}: no voxel of --within has a tensor; does it belong to this subject?", in.options.within));
+    refuse_data("{}: no voxel of --within has a tensor; does it belong to this subject?", in.options.within);
 }
 
 void leave_out_grey_matter(const tensor_field::tensor_image& image, connect_inputs& in) {
@@ -157,8 +156,8 @@ void leave_out_grey_matter(const tensor_field::tensor_image& image, connect_inpu
   for (std::size_t v = 0; v < in.inside.size(); ++v) in.inside[v] = in.inside[v] != 0 ? white[v] : 0;
   list_passable_voxels(in);
   if (in.voxels.empty())
-    refuse_data(fmt::format("{}: no voxel of --within is white matter; give a smaller --within-fa, or only the mask",
-                            in.options.within));
+    refuse_data("{}: no voxel of --within is white matter; give a smaller --within-fa, or only the mask",
+                in.options.within);
 }
 
 void set_ends(const std::vector<std::uint64_t>& from, const std::vector<std::uint64_t>& to, connect_inputs& in) {
@@ -167,17 +166,13 @@ void set_ends(const std::vector<std::uint64_t>& from, const std::vector<std::uin
   for (const std::uint64_t v : from) region[v] = 1;
   const auto shared = std::count_if(to.begin(), to.end(), [&](std::uint64_t v) { return region[v] == 1; });
   if (shared > 0)
-    refuse_data(
-        fmt::format("--from and --to share {} voxels: there is no path between them; give regions without common "
-                    "voxels",
-                    shared));
+    refuse_data("--from and --to share {} voxels: there is no path between them; give regions without common voxels",
+                shared);
   for (const std::uint64_t v : to) region[v] = 2;
   for (const std::int32_t none : add_regions(region, {1, 2}, in))
-    refuse_data(
-        fmt::format("--{} {}: none of its {} voxels is {}, or next to such a voxel; give a larger region "
-                    "or a wider mask",
-                    none == 1 ? "from" : "to", none == 1 ? in.options.from : in.options.to,
-                    none == 1 ? from.size() : to.size(), passable_words(in)));
+    refuse_data("--{} {}: none of its {} voxels is {}, or next to such a voxel; give a larger region or a wider mask",
+                none == 1 ? "from" : "to", none == 1 ? in.options.from : in.options.to,
+                none == 1 ? from.size() : to.size(), passable_words(in));
   spdlog::info("from: {}, paths start in {} (in or next to the region, {}); to: {}, paths end in {}",
                counted(from.size(), "voxel"), in.regions.offsets[1], passable_words(in), counted(to.size(), "voxel"),
                in.regions.offsets[2] - in.regions.offsets[1]);
@@ -192,9 +187,8 @@ std::vector<std::uint64_t> read_end(end_side side, region_reader& regions, conne
   if (end.file.empty()) {
     const std::uint64_t voxel = voxel_at(end.point_mm, name.c_str(), in.grid);
     if (in.inside[voxel] == 0)
-      refuse_data(
-          fmt::format("--{}-point {},{},{}: its voxel is not {}; is it in world mm (RAS+), and of this subject?", name,
-                      end.point_mm[0], end.point_mm[1], end.point_mm[2], passable_words(in)));
+      refuse_data("--{}-point {},{},{}: its voxel is not {}; is it in world mm (RAS+), and of this subject?", name,
+                  end.point_mm[0], end.point_mm[1], end.point_mm[2], passable_words(in));
     return {voxel};
   }
   nlohmann::json& input = in.provenance[name] = fingerprint(end.file);

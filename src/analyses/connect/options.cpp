@@ -1,7 +1,5 @@
 #include "src/analyses/connect/options.hpp"
 
-#include <fmt/core.h>
-
 #include <charconv>
 #include <cmath>
 
@@ -13,7 +11,6 @@ namespace voxherd {
 namespace {
 
 using connect::scheme_kind;
-using option::refuse;
 using tensor_field::metric_kind;
 
 point_in_mm parse_point(const std::string& text, const char* option) {
@@ -27,19 +24,21 @@ point_in_mm parse_point(const std::string& text, const char* option) {
     at = stopped + 1;
   }
   if (!good)
-    refuse(fmt::format("--{} {}: expected three numbers separated by commas, x,y,z in world mm (RAS+), e.g. -12.5,30,8",
-                       option, text));
+    refuse_usage("--{} {}: expected three numbers separated by commas, x,y,z in world mm (RAS+), e.g. -12.5,30,8",
+                 option, text);
   return point;
 }
 
 void check_request(const connect_request& r, const given_options&) {
-  if (r.order == 2 && r.scheme != scheme_kind::selling) refuse("--order 2 is only for --scheme selling; leave it out");
+  if (r.order == 2 && r.scheme != scheme_kind::selling)
+    refuse_usage("--order 2 is only for --scheme selling; leave it out");
   if (!r.paths.empty() && r.in_place)
-    refuse(
-        "--paths computes the arrival times a second time, and --in-place gives different times in each run; "
-        "leave one of the two out");
+    refuse_usage(
+        "--paths computes the arrival times a second time, and --in-place gives different times in each run; leave one "
+        "of the two out");
   if (r.bootstrap > 0 && !r.tensors.tensor.empty())
-    refuse("--bootstrap resamples the diffusion-weighted series; give --dwi, --bvals and --bvecs instead of --tensor");
+    refuse_usage(
+        "--bootstrap resamples the diffusion-weighted series; give --dwi, --bvals and --bvecs instead of --tensor");
 }
 
 }  // namespace

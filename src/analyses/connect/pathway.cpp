@@ -1,6 +1,5 @@
 #include "src/analyses/connect/pathway.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -159,9 +158,8 @@ void add_costs(pathway& p, const region_table& table) {
   p.cost.from_at_to = table.cost[1];
   p.cost.to_at_from = table.cost[2];
   if (!std::isfinite(p.cost.min_total))
-    throw failure(exit_status::bad_data,
-                  "no path joins the two regions: they are in separate parts of the mask; give a "
-                  "wider --mask or --within");
+    refuse_data(
+        "no path joins the two regions: they are in separate parts of the mask; give a wider --mask or --within");
   const double least = p.cost.min_total;
   for (std::size_t v = 0; v < voxels; ++v)
     p.excess[v] = static_cast<float>((static_cast<double>(p.total[v]) - least) / least);

@@ -1,7 +1,5 @@
 #include "src/analyses/geodesic/connections.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -131,9 +129,8 @@ connection_nodes make_nodes(const geodesic_inputs& inputs) {
   if (inputs.rays.targets)
     nodes.labels.insert(nodes.labels.end(), inputs.target_labels.begin(), inputs.target_labels.end());
   if (nodes.labels.size() > max_nodes)
-    throw failure(exit_status::usage,
-                  fmt::format("the matrices of {} target labels are too large; choose at most {} with --target-labels",
-                              nodes.labels.size(), max_nodes - 1));
+    refuse_usage("the matrices of {} target labels are too large; choose at most {} with --target-labels",
+                 nodes.labels.size(), max_nodes - 1);
   return nodes;
 }
 

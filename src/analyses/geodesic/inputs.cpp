@@ -56,9 +56,8 @@ void region_words::include(int number, std::span<const std::uint64_t> voxels) {
 void region_words::targets(const label_image& image, const std::vector<std::int32_t>& wanted) {
   const std::vector<std::int32_t>& labels = wanted.empty() ? image.values : wanted;
   if (labels.size() > static_cast<std::size_t>(region::max_targets))
-    throw failure(exit_status::bad_data, fmt::format("{}: has {} labels, expected at most {}; choose some with "
-                                                     "--target-labels",
-                                                     image.path, labels.size(), region::max_targets));
+    refuse_data("{}: has {} labels, expected at most {}; choose some with --target-labels", image.path, labels.size(),
+                region::max_targets);
   target_labels_.assign(labels.begin(), labels.end());
   names_ = image.names;
   for (std::size_t v = 0; v < words_.size(); ++v) {
@@ -137,8 +136,7 @@ void keep_seeds_inside(const image_grid& grid, ray_places& in) {
     const auto voxel = find_voxel(grid, {seed.voxel[0], seed.voxel[1], seed.voxel[2]});
     return !voxel || (in.regions[*voxel] & region::inside) == 0;
   });
-  if (in.seeds.empty())
-    throw failure(exit_status::bad_data, fmt::format("--within-fa: none of {} seeds is in white matter", all));
+  if (in.seeds.empty()) refuse_data("--within-fa: none of {} seeds is in white matter", all);
   if (in.seeds.size() < all)
     spdlog::info("{} of {} seeds are outside white matter; ignored", all - in.seeds.size(), all);
 }

@@ -19,7 +19,6 @@ using geodesic::integrator;
 using geodesic::interpolation;
 using geodesic::measure_kind;
 using geodesic::ray_form;
-using option::refuse;
 using option::refuse_given;
 using tensor_field::metric_kind;
 
@@ -44,51 +43,51 @@ float min_cosine(double max_angle_degrees) {
 void check_seeding(const seeding_request& r) {
   if (!r.points.empty()) return;
   if (r.kind == seeding_kind::grid && r.per_voxel > 100)
-    refuse(fmt::format("--seeds-per-voxel {}: expected 1 to 100 with --seeding grid", r.per_voxel));
+    refuse_usage("--seeds-per-voxel {}: expected 1 to 100 with --seeding grid", r.per_voxel);
   if (r.kind == seeding_kind::center && r.per_voxel > 1)
-    refuse(fmt::format("--seeds-per-voxel {}: a voxel has one center; give --seeding random or grid", r.per_voxel));
+    refuse_usage("--seeds-per-voxel {}: a voxel has one center; give --seeding random or grid", r.per_voxel);
 }
 
 void check_regions(const region_request& r) {
   if (r.includes.size() > static_cast<std::size_t>(tensor_field::region::max_includes))
-    refuse(fmt::format("--include is given {} times, expected at most {}", r.includes.size(),
-                       tensor_field::region::max_includes));
+    refuse_usage("--include is given {} times, expected at most {}", r.includes.size(),
+                 tensor_field::region::max_includes);
   if (r.ordered && r.includes.size() < 2)
-    refuse(fmt::format("--ordered has no meaning with {} --include; give at least two", r.includes.size()));
+    refuse_usage("--ordered has no meaning with {} --include; give at least two", r.includes.size());
 }
 
 /// An axis has one direction for a fibre of two rays, two for a single ray.
 void check_directions(const ray_request& r) {
   const std::uint32_t most = *r.two_way ? 1 : 2;
   if (r.directions == direction_kind::axis && *r.directions_per_seed > most)
-    refuse(fmt::format("--directions {}: --direction-set axis with --rays {} has {}; more would repeat the same paths",
-                       *r.directions_per_seed, *r.two_way ? "two-way" : "one-way",
-                       most == 1 ? "one direction" : "two opposite directions"));
+    refuse_usage("--directions {}: --direction-set axis with --rays {} has {}; more would repeat the same paths",
+                 *r.directions_per_seed, *r.two_way ? "two-way" : "one-way",
+                 most == 1 ? "one direction" : "two opposite directions");
 }
 
 void check_form(const ray_request& r, const given_options& given) {
   const bool christoffel = r.form == ray_form::christoffel;
   if (r.interpolation == interpolation::texture && !christoffel)
-    refuse("--interpolation texture is only for --form christoffel; give that form, or --interpolation trilinear");
+    refuse_usage(
+        "--interpolation texture is only for --form christoffel; give that form, or --interpolation trilinear");
   if (r.integrator == integrator::rk2_frozen && !christoffel && r.form != ray_form::hamiltonian)
-    refuse("--integrator rk2-frozen is only for --form christoffel and hamiltonian; give euler, rk2 or rk4");
+    refuse_usage("--integrator rk2-frozen is only for --form christoffel and hamiltonian; give euler, rk2 or rk4");
   if (r.form == ray_form::finsler4)
     for (const char* name : {"metric", "smooth"})
       refuse_given(given, name, "with --form finsler4, which has its own norm");
   if (r.form != ray_form::streamline) return;
   refuse_given(given, "metric", "with --form streamline, which has no metric");
   if (r.directions != direction_kind::axis)
-    refuse("--form streamline follows the main eigenvector in any direction; leave --direction-set at axis");
+    refuse_usage("--form streamline follows the main eigenvector in any direction; leave --direction-set at axis");
 }
 
 void check_rays(const ray_request& r, const given_options& given) {
   const float max_length_mm = r.max_length_mm.value_or(default_length_mm);
   if (r.min_length_mm > max_length_mm)
-    refuse(fmt::format("--min-length {} is above --max-length {}: no path could be accepted", r.min_length_mm,
-                       max_length_mm));
+    refuse_usage("--min-length {} is above --max-length {}: no path could be accepted", r.min_length_mm, max_length_mm);
   check_directions(r);
   if (r.measure != measure_kind::ratio && r.min_measure > 1)
-    refuse(fmt::format("--min-measure {}: expected 0 to 1", r.min_measure));
+    refuse_usage("--min-measure {}: expected 0 to 1", r.min_measure);
   check_form(r, given);
 }
 
@@ -98,9 +97,9 @@ void check_request(const geodesic_request& request, const given_options& given) 
   check_regions(request.regions);
   check_rays(rays, given);
   if (rays.form == ray_form::finsler4 && !request.tensors.tensor.empty())
-    refuse("--form finsler4 is fitted to the diffusion-weighted series; give --dwi instead of --tensor");
+    refuse_usage("--form finsler4 is fitted to the diffusion-weighted series; give --dwi instead of --tensor");
   if (request.regions.ordered && *rays.two_way)
-    refuse("--ordered has no meaning with two-way rays, whose path has no start; give --rays one-way");
+    refuse_usage("--ordered has no meaning with two-way rays, whose path has no start; give --rays one-way");
 }
 
 const option_table<seeding_request>& seeding_options() {
@@ -248,7 +247,7 @@ const option_table<geodesic_request>& geodesic_options() {
 
 void check_device(const ray_request& rays, backend where) {
   if (rays.interpolation == interpolation::texture && where != backend::cuda)
-    refuse("--interpolation texture needs a GPU; give --backend cuda, or --interpolation trilinear");
+    refuse_usage("--interpolation texture needs a GPU; give --backend cuda, or --interpolation trilinear");
 }
 
 void fill_in_lengths(const image_grid& grid, ray_request& r) {
@@ -265,8 +264,8 @@ void fill_in_lengths(const image_grid& grid, ray_request& r) {
   if (r.max_steps == 0) {
     const double steps = std::ceil(static_cast<double>(*r.max_length_mm) / static_cast<double>(r.step_mm));
     if (steps > max_ray_steps)
-      refuse(fmt::format("--max-length {} takes {} steps of {} mm, expected at most {}; give a longer --step",
-                         *r.max_length_mm, steps, r.step_mm, max_ray_steps));
+      refuse_usage("--max-length {} takes {} steps of {} mm, expected at most {}; give a longer --step",
+                   *r.max_length_mm, steps, r.step_mm, max_ray_steps);
     r.max_steps = static_cast<std::uint32_t>(steps);
   } else if (only_steps) {
     r.max_length_mm = 2 * static_cast<float>(r.max_steps) * r.step_mm;  // two rays of so many steps

@@ -1,7 +1,6 @@
 #include "src/analyses/geodesic/seeding.hpp"
 
 #include <Random123/philox.h>
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -173,12 +172,12 @@ namespace {
 seed_list from_points(const std::string& path, const tensor_source& tensors) {
   const number_table table = read_number_table(path);
   if (table.columns != 3)
-    throw failure(exit_status::bad_data, fmt::format("{}: line {}: found {} values, expected 3: x y z in world mm",
-                                                     table.name, table.row_line.front(), table.columns));
+    refuse_data("{}: line {}: found {} values, expected 3: x y z in world mm", table.name, table.row_line.front(),
+                table.columns);
   for (std::size_t i = 0; i < table.values.size(); ++i) {
     if (!std::isfinite(table.values[i]))
-      throw failure(exit_status::bad_data, fmt::format("{}: line {}: found {}, expected a finite number of mm",
-                                                       table.name, table.row_line[i / 3], table.values[i]));
+      refuse_data("{}: line {}: found {}, expected a finite number of mm", table.name, table.row_line[i / 3],
+                  table.values[i]);
   }
   return seeds_at_points(table.values, tensors.image, tensors.grid);
 }
@@ -190,9 +189,8 @@ seed_list from_image(const std::string& path, const seeding_settings& how, const
   const double per_voxel = how.kind == seeding_kind::grid ? std::pow(how.per_voxel, 3) : how.per_voxel;
   constexpr double max_seeds = 1e9;
   if (static_cast<double>(voxels.size()) * per_voxel > max_seeds)
-    option::refuse(fmt::format("--seeds-per-voxel {}: {} voxels would have {:.3g} seeds, expected at most {:.0e}",
-                               how.per_voxel, voxels.size(), static_cast<double>(voxels.size()) * per_voxel,
-                               max_seeds));
+    refuse_usage("--seeds-per-voxel {}: {} voxels would have {:.3g} seeds, expected at most {:.0e}", how.per_voxel,
+                 voxels.size(), static_cast<double>(voxels.size()) * per_voxel, max_seeds);
   seed_list list = seeds_in_voxels(voxels, tensors.image, how);
   list.voxels = voxels.size();
   return list;
@@ -200,8 +198,7 @@ seed_list from_image(const std::string& path, const seeding_settings& how, const
 
 void refuse_positions_in_voxels(const std::string& path, const seeding_settings& how) {
   if (how.kind != seeding_kind::center)
-    option::refuse(
-        fmt::format("--seeding random and grid have no meaning with the surface {}, whose vertices are seeds", path));
+    refuse_usage("--seeding random and grid have no meaning with the surface {}, whose vertices are seeds", path);
 }
 
 }  // namespace
@@ -222,9 +219,8 @@ std::vector<geodesic::seed> read_seeds(const std::string& points_file, const std
   if (!points && !surface) input["voxels"] = list.voxels;
   const std::size_t asked = list.seeds.size() + list.outside;
   if (list.seeds.empty())
-    throw failure(exit_status::bad_data, fmt::format("{}: none of {} seeds is at a voxel with a tensor; is it "
-                                                     "in world mm (RAS+), and of this subject?",
-                                                     path, asked));
+    refuse_data("{}: none of {} seeds is at a voxel with a tensor; is it in world mm (RAS+), and of this subject?",
+                path, asked);
   if (list.outside > 0)
     spdlog::info("{}: {} of {} seeds are at voxels without a tensor; ignored", path, list.outside, asked);
   return std::move(list.seeds);

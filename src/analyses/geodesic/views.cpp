@@ -96,7 +96,7 @@ void check_stored_inputs(const json& inputs) {
   for (const auto& [name, input] : inputs.items()) {
     if (!input.is_object() || !input.contains("fingerprint") || name == "region-names") continue;
     if (const std::string change = describe_change(input); !change.empty())
-      throw failure(exit_status::bad_data, "rays cannot be traced again: the input " + change);
+      refuse_data("rays cannot be traced again: the input " + change);
   }
 }
 
@@ -232,7 +232,7 @@ ray_tracer::prepared& ray_tracer::prepare() {
   auto p = std::make_unique<prepared>();
   p->inputs = read_geodesic_inputs(session_, stored_geodesic_request(result_), [&] { return device_; });
   if (p->inputs.grid.size != result_.grid().size)
-    throw failure(exit_status::bad_data, "rays cannot be traced again: the inputs have another size now");
+    refuse_data("rays cannot be traced again: the inputs have another size now");
   const auto& n = p->inputs.grid.size;
   for (const geodesic::seed& s : p->inputs.seeds) {
     const auto at = [&](int axis) { return static_cast<std::uint64_t>(std::lround(s.voxel[axis])); };
@@ -253,8 +253,7 @@ traced_rays ray_tracer::trace_all(std::uint64_t voxel) {
   t.seeds = static_cast<std::uint64_t>(last - first);
   const std::uint64_t count = t.seeds * directions;
   if (count > max_rays)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{} rays start in this voxel, more than the {} that the page traces", count, max_rays));
+    refuse_data("{} rays start in this voxel, more than the {} that the page traces", count, max_rays);
   const auto first_ray = static_cast<std::uint64_t>(first - p.seed_voxels.begin()) * directions;
   t.rays = score_rays(*p.tracker, first_ray, count, t.counts);
   rank_rays(t.rays);

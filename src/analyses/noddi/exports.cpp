@@ -13,9 +13,8 @@ struct other_name {
 
 void require_noddi(const result_volumes& result, const char* kind) {
   if (result.has("NDI") && result.has("FWF")) return;
-  throw failure(exit_status::bad_data, fmt::format("{}: --to {}: is a result of {}, expected one of noddi; "
-                                                   "use --to nifti for the maps of any result",
-                                                   result.result().path(), kind, result.result().analysis_name()));
+  refuse_data("{}: --to {}: is a result of {}, expected one of noddi; use --to nifti for the maps of any result",
+              result.result().path(), kind, result.result().analysis_name());
 }
 
 void add_maps(export_plan& plan, const result_volumes& result, std::initializer_list<other_name> maps) {

@@ -1,4 +1,3 @@
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -14,10 +13,6 @@ namespace voxherd {
 
 namespace {
 
-[[noreturn]] void refuse_series(const dwi_request& files, const std::string& why) {
-  throw failure(exit_status::bad_data, fmt::format("{}: {}", files.bvals, why));
-}
-
 /// Throws failure (bad_data) if the series cannot determine the model.
 void check_series(const noddi::settings& settings, const gradient_table& gradients, const dwi_request& files) {
   const bool is_bingham = settings.distribution == noddi::distribution::bingham;
@@ -27,22 +22,25 @@ void check_series(const noddi::settings& settings, const gradient_table& gradien
   std::erase_if(shells, [](const report::shell& s) { return !s.is_weighted(); });
   const double lowest = *std::min_element(b.begin(), b.end()), highest = *std::max_element(b.begin(), b.end());
   if (shells.size() < 2)
-    refuse_series(files, fmt::format("{} shell{} with diffusion weighting, expected at least 2, because NODDI's "
-                                     "fractions are not determined by one; voxherd tensor or ballstick need only one",
-                                     shells.size(), shells.size() == 1 ? "" : "s"));
+    refuse_data(
+        "{}: {} shell{} with diffusion weighting, expected at least 2, because NODDI's fractions are not determined by "
+        "one; voxherd tensor or ballstick need only one",
+        files.bvals, shells.size(), shells.size() == 1 ? "" : "s");
   if (lowest > max_lowest_b)
-    refuse_series(files, fmt::format("the lowest b is {:g} s/mm2, expected a volume with at most {:g}, because NODDI "
-                                     "needs the signal without diffusion weighting",
-                                     lowest, max_lowest_b));
+    refuse_data(
+        "{}: the lowest b is {:g} s/mm2, expected a volume with at most {:g}, because NODDI needs the signal without "
+        "diffusion weighting",
+        files.bvals, lowest, max_lowest_b);
   const double max_b = (is_bingham ? noddi::bingham::max_b_times_d : noddi::max_b_times_d) / settings.d_par_mm2_per_s;
   if (highest > max_b)
-    refuse_series(files, fmt::format("b is up to {:g} s/mm2, expected at most {:.0f} with --d-par {:g}: NODDI's series "
-                                     "would not converge; leave these volumes out",
-                                     highest, max_b, settings.d_par_mm2_per_s));
+    refuse_data(
+        "{}: b is up to {:g} s/mm2, expected at most {:.0f} with --d-par {:g}: NODDI's series would not converge; "
+        "leave these volumes out",
+        files.bvals, highest, max_b, settings.d_par_mm2_per_s);
   const std::size_t parameters = (is_bingham ? 8u : 6u) + (settings.dot ? 1u : 0u);
   if (gradients.size() < parameters + 6)
-    refuse_series(files, fmt::format("{} volumes cannot determine {} parameters, expected at least {}",
-                                     gradients.size(), parameters, parameters + 6));
+    refuse_data("{}: {} volumes cannot determine {} parameters, expected at least {}", files.bvals, gradients.size(),
+                parameters, parameters + 6);
   if (highest < min_highest_b)
     spdlog::warn("the highest b is {:g} s/mm2; NDI and FWF are hardly distinguished below 2000", highest);
   if (is_bingham) return;  // each b-value is exact

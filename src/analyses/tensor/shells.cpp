@@ -40,8 +40,8 @@ void check_shells(const gradient_table& gradients, const std::vector<double>& sh
   for (const double shell : shells)
     if (std::none_of(gradients.b_s_per_mm2.begin(), gradients.b_s_per_mm2.end(),
                      [&](double b) { return is_in(b, shell, max_b0(files)); }))
-      refuse_data(fmt::format("--shells: no volume of {} has b = {:g} s/mm2 (within {:g}); it has {}", files.bvals,
-                              shell, tolerance_s_per_mm2, shell_list(gradients)));
+      refuse_data("--shells: no volume of {} has b = {:g} s/mm2 (within {:g}); it has {}", files.bvals, shell,
+                  tolerance_s_per_mm2, shell_list(gradients));
 }
 
 }  // namespace
@@ -53,8 +53,8 @@ std::vector<double> parse_shells(const std::string& list, const char* option) {
     double b = 0;
     const auto [stopped, code] = std::from_chars(list.data() + at, list.data() + end, b);
     if (code != std::errc{} || stopped != list.data() + end || !(b >= 0 && b <= 1e6))
-      option::refuse(fmt::format("--{} {}: found \"{}\", expected b-values in s/mm2 from 0 to 1000000, e.g. 0,1000",
-                                 option, list, list.substr(at, end - at)));
+      refuse_usage("--{} {}: found \"{}\", expected b-values in s/mm2 from 0 to 1000000, e.g. 0,1000", option, list,
+                   list.substr(at, end - at));
     shells.push_back(b);
     at = end + 1;
   }
@@ -85,10 +85,10 @@ std::vector<std::uint32_t> choose_volumes(const gradient_table& gradients, const
   }
   if (!determines_tensor(choose_gradients(gradients, volumes)))
     refuse_data(
-        fmt::format("{}: the gradients{} do not determine a tensor (it needs b=0 and at least six directions "
-                    "that are not all on one plane or cone); use {}",
-                    files.bvecs, shells.empty() ? "" : " of --shells",
-                    shells.empty() ? "another series" : "more of its shells: " + shell_list(gradients)));
+        "{}: the gradients{} do not determine a tensor (it needs b=0 and at least six directions that are not all on "
+        "one plane or cone); use {}",
+        files.bvecs, shells.empty() ? "" : " of --shells",
+        shells.empty() ? "another series" : "more of its shells: " + shell_list(gradients));
   if (!shells.empty())
     spdlog::info("--shells {:g}: {} of {} are used, {} left out", fmt::join(shells, ","), volumes.size(),
                  counted(gradients.size(), "volume"), gradients.size() - volumes.size());

@@ -147,17 +147,15 @@ void check_data_set(const bids_request& request, const std::vector<bids_series>&
   const fs::path folder = request.bids_dir;
   const bool is_bids = fs::exists(folder / ("sub-" + all.front().subject));  // else folders of the HCP or UK Biobank
   if (request.skip_validation || !is_bids || fs::exists(folder / "dataset_description.json")) return;
-  throw failure(exit_status::bad_data,
-                fmt::format("{}: no dataset_description.json, which a BIDS data set has; use its top folder, or "
-                            "--skip-bids-validation",
-                            request.bids_dir));
+  refuse_data(
+      "{}: no dataset_description.json, which a BIDS data set has; use its top folder, or --skip-bids-validation",
+      request.bids_dir);
 }
 
 void check_folders(const bids_request& request) {
   for (const std::string& folder : request.derivatives)
     if (std::error_code wrong_link; !fs::is_directory(folder, wrong_link))
-      throw failure(exit_status::missing_input,
-                    fmt::format("--derivatives {}: no such folder; expected a data set", folder));
+      refuse_missing("--derivatives {}: no such folder; expected a data set", folder);
 }
 
 std::vector<bids_series> find_wanted_series(const bids_request& request) {
@@ -176,10 +174,10 @@ std::vector<bids_series> find_wanted_series(const bids_request& request) {
     all.insert(all.end(), more.begin(), more.end());
   }
   if (!request.series.empty() && all.empty())
-    throw failure(exit_status::missing_input,
-                  fmt::format("--series {}: no series of {} has this name, which is that of its derivatives without "
-                              "_model-..., such as sub-01_ses-1_run-1",
-                              request.series, request.bids_dir));
+    refuse_missing(
+        "--series {}: no series of {} has this name, which is that of its derivatives without _model-..., such as "
+        "sub-01_ses-1_run-1",
+        request.series, request.bids_dir);
   if (!request.series.empty()) wanted.subjects = wanted.sessions = {};  // it is one of them
   if (has_diffusion) {
     check_found(wanted, all, has_dynamic ? "diffusion or dynamic" : "diffusion",

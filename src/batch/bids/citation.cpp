@@ -38,8 +38,7 @@ std::vector<json> read_notes(const fs::path& folder) {
     notes.push_back(parse_json(read_text_file(path), path));
     for (const char* field : {"analysis", "series", "methods", "data", "references"})
       if (!notes.back().is_object() || !notes.back().contains(field))
-        throw failure(exit_status::bad_data,
-                      fmt::format("{}: has no {}, as notes of voxherd bids have; remove it", path, field));
+        refuse_data("{}: has no {}, as notes of voxherd bids have; remove it", path, field);
   }
   return notes;
 }

@@ -18,8 +18,8 @@ bool is_equal(const companion_file& a, const companion_file& b) {
 }
 
 [[noreturn]] void refuse_equals(const companion_file& a, const companion_file& b, const std::string& what) {
-  refuse_data(fmt::format("{} and {} are equally {}; remove one, or name one more closely by the entities of the image",
-                          a.path, b.path, what));
+  refuse_data("{} and {} are equally {}; remove one, or name one more closely by the entities of the image", a.path,
+              b.path, what);
 }
 
 std::string describe(const std::string& extension, const bids_name& image) {

@@ -1,6 +1,5 @@
 #include "src/batch/bids/dataset_files.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -116,16 +115,12 @@ std::string plain_number(const std::string& text) {
   return first == std::string::npos ? "0" : text.substr(first);
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) {
-  throw failure(exit_status::bad_data, fmt::format("--bids-filter-file {}: {}", path, what));
-}
-
 std::string value_text(const std::string& path, const std::string& entity, const nlohmann::json& value) {
   if (value.is_null()) return "";
   if (value.is_number_integer()) return std::to_string(value.get<long long>());
   if (!value.is_string())
-    refuse(path, fmt::format("the value of {} is {}; expected a label, a number, null or a list of them", entity,
-                             dump_json(value)));
+    refuse_data("--bids-filter-file {}: the value of {} is {}; expected a label, a number, null or a list of them",
+                path, entity, dump_json(value));
   return value.get<std::string>();
 }
 
@@ -160,10 +155,12 @@ bool is_same_value(const std::string& key, const std::string& found, std::string
 
 bids_filter::bids_filter(const std::string& path, const std::string& text) {
   const nlohmann::json all = parse_json(text, "--bids-filter-file " + path);
-  if (!all.is_object()) refuse(path, "is not a JSON object, such as {\"dwi\": {\"acquisition\": \"b2000\"}}");
+  if (!all.is_object())
+    refuse_data("--bids-filter-file {}: is not a JSON object, such as {{\"dwi\": {{\"acquisition\": \"b2000\"}}}}",
+                path);
   for (const auto& [kind, object] : all.items()) {
     if (!object.is_object())
-      refuse(path, fmt::format("{} is {}; expected an object of entities", kind, dump_json(object)));
+      refuse_data("--bids-filter-file {}: {} is {}; expected an object of entities", path, kind, dump_json(object));
     filters_[kind] = read_filter(path, object);
   }
 }

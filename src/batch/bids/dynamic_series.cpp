@@ -27,7 +27,7 @@ using word_list = std::vector<std::string>;
 
 nlohmann::json read_metadata(const std::string& path) {
   nlohmann::json all = parse_json(read_text_file(path), path);
-  if (!all.is_object()) refuse_data(fmt::format("{}: is not a JSON object, expected a sidecar of BIDS", path));
+  if (!all.is_object()) refuse_data("{}: is not a JSON object, expected a sidecar of BIDS", path);
   return all;
 }
 
@@ -66,8 +66,8 @@ class series_inputs final : public dynamic_inputs {
     if (best.size() == 1) return best.front().path;
     word_list names;
     for (const companion_file& one : best) names.push_back(name_below(one.path));
-    refuse_data(fmt::format("several files are the {0}: {1}; choose one in --bids-filter-file, by more entities of {0}",
-                            kind, fmt::join(names, ", ")));
+    refuse_data("several files are the {0}: {1}; choose one in --bids-filter-file, by more entities of {0}", kind,
+                fmt::join(names, ", "));
   }
 
  private:
@@ -99,9 +99,9 @@ class series_inputs final : public dynamic_inputs {
           }
     if (found.empty())
       refuse_data(
-          fmt::format("no file is the {} that --bids-filter-file names; correct its entities, or give the data set "
-                      "of the file with --derivatives",
-                      kind));
+          "no file is the {} that --bids-filter-file names; correct its entities, or give the data set of the file "
+          "with --derivatives",
+          kind);
     return found;
   }
 
@@ -173,15 +173,12 @@ std::vector<bids_series> find_dynamic_series(const series_request& wanted, const
                                              const std::vector<std::string>& options) {
   std::error_code wrong_link;
   if (!fs::is_directory(wanted.bids_dir, wrong_link))
-    throw failure(exit_status::missing_input,
-                  fmt::format("{}: no such folder; expected a BIDS data set", wanted.bids_dir));
+    refuse_missing("{}: no such folder; expected a BIDS data set", wanted.bids_dir);
   if (!wanted.filter.has("dynamic"))
-    throw failure(
-        exit_status::usage,
-        analysis +
-            ": BIDS has no name for dynamic series; name its entities in --bids-filter-file, such as "
-            "{\"dynamic\": {\"suffix\": \"dce\"}, \"mask\": {\"label\": \"liver\"}, \"arterial\": {\"label\": "
-            "\"aorta\"}, \"portal\": {\"label\": \"portalvein\"}}");
+    refuse_usage(analysis +
+                 ": BIDS has no name for dynamic series; name its entities in --bids-filter-file, such as "
+                 "{\"dynamic\": {\"suffix\": \"dce\"}, \"mask\": {\"label\": \"liver\"}, \"arterial\": {\"label\": "
+                 "\"aorta\"}, \"portal\": {\"label\": \"portalvein\"}}");
   const dynamic_analysis computed{find_views(analysis).bids.run,
                                   parse_command_line(find_command(all_commands(), analysis), options)};
   std::vector<bids_series> all;

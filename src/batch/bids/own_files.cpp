@@ -1,6 +1,5 @@
 #include "src/batch/bids/own_files.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -74,10 +73,8 @@ std::string own_path(const std::string& path) {
   if (is_own_or_new(path)) return path;
   const std::string stem = stem_of(path), other = stem + "_voxherd" + path.substr(stem.size());
   if (!is_own_or_new(other))
-    throw failure(
-        exit_status::usage,
-        fmt::format("neither {} nor {} was made by voxherd; remove one of them, or choose another output folder", path,
-                    other));
+    refuse_usage("neither {} nor {} was made by voxherd; remove one of them, or choose another output folder", path,
+                 other);
   spdlog::info("{} was made by another program and stays; ours is {}", path, fs::path(other).filename().string());
   return other;
 }

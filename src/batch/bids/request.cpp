@@ -38,8 +38,7 @@ std::vector<std::string> parse_analyses(const std::string& text, const char* nam
   std::istringstream words(text);
   for (std::string word; std::getline(words, word, ',');) {
     const auto found = std::find_if(known.begin(), known.end(), [&](const auto* v) { return word == v->analysis; });
-    if (found == known.end())
-      option::refuse(fmt::format("--{} {}: `{}` is not one of {}", name, text, word, analysis_list()));
+    if (found == known.end()) refuse_usage("--{} {}: `{}` is not one of {}", name, text, word, analysis_list());
     asked.insert(word);
     asked.insert((*found)->bids.run.needs);
   }
@@ -53,12 +52,12 @@ std::vector<std::string> parse_analyses(const std::string& text, const char* nam
 void check_computes(const std::string& option, const std::vector<std::string>& words) {
   for (const std::string& word : words)
     if (word == "-h" || word == "--version" || word.starts_with("--help"))
-      option::refuse(fmt::format("--{}: {} computes nothing; see voxherd ANALYSIS --help", option, word));
+      refuse_usage("--{}: {} computes nothing; see voxherd ANALYSIS --help", option, word);
 }
 
 void check_request(const bids_request& r, const given_options&) {
   if (is_same_file(r.bids_dir, r.out_dir))
-    option::refuse(fmt::format("bids: the output folder {} is the data set itself; choose another one", r.out_dir));
+    refuse_usage("bids: the output folder {} is the data set itself; choose another one", r.out_dir);
   check_computes("more", r.more);
   std::size_t number = 0;
   for (const analysis_views* v : list_analyses())

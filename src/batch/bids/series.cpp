@@ -318,8 +318,8 @@ namespace {
 void check_label(const series_request& wanted, bool is_found, const std::string& option, const std::string& word,
                  const std::string& what, const std::string& kind) {
   if (is_found) return;
-  throw failure(exit_status::bad_data, fmt::format("--{} {}: no such {} with a {} series that was asked for in {}",
-                                                   option, word, what, kind, wanted.bids_dir));
+  refuse_data("--{} {}: no such {} with a {} series that was asked for in {}", option, word, what, kind,
+              wanted.bids_dir);
 }
 
 }  // namespace
@@ -334,9 +334,7 @@ void check_found(const series_request& wanted, const std::vector<bids_series>& a
                 kind);
   for (const std::string& word : wanted.sessions)
     check_label(wanted, has(&bids_series::session, without_prefix(word, "ses-")), "session-id", word, "session", kind);
-  if (all.empty())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: no {} series that was asked for; expected {}", wanted.bids_dir, kind, expected));
+  if (all.empty()) refuse_data("{}: no {} series that was asked for; expected {}", wanted.bids_dir, kind, expected);
 }
 
 void check_different(const std::vector<bids_series>& all) {
@@ -344,18 +342,15 @@ void check_different(const std::vector<bids_series>& all) {
   for (const bids_series& series : all) {
     const auto [other, is_new] = known.emplace(series_id(series), &series);
     if (!is_new)
-      refuse_data(
-          fmt::format("{} and {} are both the series {}; choose one in --bids-filter-file, by more entities, or "
-                      "rename one",
-                      other->second->dwi, series.dwi, series_id(series)));
+      refuse_data("{} and {} are both the series {}; choose one in --bids-filter-file, by more entities, or rename one",
+                  other->second->dwi, series.dwi, series_id(series));
   }
 }
 
 std::vector<bids_series> find_series(const series_request& wanted) {
   std::error_code wrong_link;
   if (!fs::is_directory(wanted.bids_dir, wrong_link))
-    throw failure(exit_status::missing_input,
-                  fmt::format("{}: no such folder; expected a BIDS data set", wanted.bids_dir));
+    refuse_missing("{}: no such folder; expected a BIDS data set", wanted.bids_dir);
   std::vector<bids_series> all;
   for (const fs::path& folder : list_folders(wanted.bids_dir, "")) {
     const std::string name = folder.filename().string();

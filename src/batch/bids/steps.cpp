@@ -32,9 +32,7 @@ word_list input_words(const bids_request& request, const bids_series& s, const s
   inputs.series = series_files(s);
   if (*how.needs != 0) inputs.result = result_path(request, s, how.needs);
   if (how.has_regions) {
-    if (s.parcellation.empty())
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: {} needs regions: {}", s.name, analysis, s.parcellation_problem));
+    if (s.parcellation.empty()) refuse_data("{}: {} needs regions: {}", s.name, analysis, s.parcellation_problem);
     inputs.parcellation = s.parcellation;
     inputs.region_names = s.region_names;
   }
@@ -83,8 +81,7 @@ std::string result_path(const bids_request& request, const bids_series& series, 
 }
 
 std::vector<bids_step> plan_steps(const bids_request& request, const bids_series& series) {
-  if (!series.problem.empty())
-    throw failure(exit_status::missing_input, fmt::format("{}: {}", series.name, series.problem));
+  if (!series.problem.empty()) refuse_missing("{}: {}", series.name, series.problem);
   std::vector<bids_step> steps;
   for (const std::string& analysis : request.analyses) {
     if (!applies(series, analysis)) continue;

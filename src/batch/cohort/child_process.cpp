@@ -154,10 +154,8 @@ child_log::child_log(const std::string& out) : path_(log_path(out)) {
   create_folder(std::filesystem::path(out).parent_path().string());
   // A link was not made for the log: its target stays.
   file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (file_ < 0 && errno == ELOOP)
-    throw failure(exit_status::usage, fmt::format("{} is a symbolic link; remove it, or choose another result", path_));
-  if (file_ < 0)
-    throw failure(exit_status::disk, fmt::format("{}: cannot open the file: {}", path_, std::strerror(errno)));
+  if (file_ < 0 && errno == ELOOP) refuse_usage("{} is a symbolic link; remove it, or choose another result", path_);
+  if (file_ < 0) fail_on_disk(errno, "{}: cannot open the file", path_);
   begin_ = lseek(file_, 0, SEEK_END);
   // A file system without locks reports another error; then only the lock of the result protects the subject.
   locked_elsewhere_ = flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;

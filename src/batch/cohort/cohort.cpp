@@ -112,10 +112,6 @@ std::string script_words(const cohort_request& request) {
   return words;
 }
 
-[[noreturn]] void refuse_result(const std::string& path, std::size_t line, const std::string& what) {
-  throw failure(exit_status::bad_data, fmt::format("{} line {}, column out: {}", path, line, what));
-}
-
 /// Throws failure (bad_data, with both lines) if a subject's result is another one's, or has the name of a file that is
 /// kept next to it, such as OUT.log, however the two paths are written.
 void check_results_differ(const std::string& path, const std::vector<cohort_subject>& subjects) {
@@ -128,9 +124,8 @@ void check_results_differ(const std::string& path, const std::vector<cohort_subj
     if (earlier == &s && file.number != 0)
       earlier = by_number.emplace(std::pair(file.device, file.number), &s).first->second;
     if (earlier != &s)
-      refuse_result(path, s.line,
-                    fmt::format("{} is already used in line {}",
-                                std::filesystem::path(s.out).lexically_normal().string(), earlier->line));
+      refuse_data("{} line {}, column out: {} is already used in line {}", path, s.line,
+                  std::filesystem::path(s.out).lexically_normal().string(), earlier->line);
   }
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::string& name = files[i].name;
@@ -138,11 +133,10 @@ void check_results_differ(const std::string& path, const std::vector<cohort_subj
          dot = dot == 0 ? name.npos : name.rfind('.', dot - 1)) {
       const auto other = by_name.find(name.substr(0, dot));
       if (other != by_name.end())
-        refuse_result(
-            path, subjects[i].line,
-            fmt::format("{} begins with {}, the result of line {}, as the files that are kept next to that one; "
-                        "choose another name",
-                        subjects[i].out, other->second->out, other->second->line));
+        refuse_data(
+            "{} line {}, column out: {} begins with {}, the result of line {}, as the files that are kept next to that "
+            "one; choose another name",
+            path, subjects[i].line, subjects[i].out, other->second->out, other->second->line);
     }
   }
 }
@@ -199,8 +193,7 @@ exit_status run_cohort(session& s, const cohort_request& request) {
   s.on_root([&] { check_results_differ(path, subjects); });
   if (request.task) {
     const std::size_t task = *request.task;
-    if (task > subjects.size())
-      option::refuse(fmt::format("--run {}: {} has subjects 1 to {}", task, path, subjects.size()));
+    if (task > subjects.size()) refuse_usage("--run {}: {} has subjects 1 to {}", task, path, subjects.size());
     return run_subject(s, subjects[task - 1], request.more);
   }
   s.on_root([&] { check_outputs(request, subjects); });

@@ -26,15 +26,6 @@ struct table {
   std::string template_text;
 };
 
-[[noreturn]] void bad_line(const std::string& path, std::size_t line, const std::string& what) {
-  throw failure(exit_status::bad_data, fmt::format("{} line {}: {}", path, line, what));
-}
-
-[[noreturn]] void bad_cell(const std::string& path, std::size_t line, const std::string& column,
-                           const std::string& what) {
-  throw failure(exit_status::bad_data, fmt::format("{} line {}, column {}: {}", path, line, column, what));
-}
-
 std::string trim(const std::string& text) {
   const auto first = text.find_first_not_of(' '), last = text.find_last_not_of(' ');
   return first == std::string::npos ? "" : text.substr(first, last - first + 1);
@@ -55,14 +46,13 @@ void read_columns(table& t, std::size_t line, std::vector<std::string> columns) 
   t.columns = std::move(columns);
   for (std::size_t i = 0; i < t.columns.size(); ++i) {
     if (t.columns[i] == "participant_id") t.columns[i] = "subject";
-    if (t.columns[i].empty()) bad_line(t.path, line, fmt::format("column {} has no name", i + 1));
+    if (t.columns[i].empty()) refuse_data("{} line {}: column {} has no name", t.path, line, i + 1);
     if (std::count(t.columns.begin(), t.columns.begin() + static_cast<long>(i), t.columns[i]) > 0)
-      bad_line(t.path, line, fmt::format("column {} appears twice; column names must be unique", t.columns[i]));
+      refuse_data("{} line {}: column {} appears twice; column names must be unique", t.path, line, t.columns[i]);
   }
   if (std::count(t.columns.begin(), t.columns.end(), "subject") == 0)
-    bad_line(t.path, line,
-             fmt::format("expected column names separated by tabs, including `subject`; found: {}",
-                         fmt::join(t.columns, ", ")));
+    refuse_data("{} line {}: expected column names separated by tabs, including `subject`; found: {}", t.path, line,
+                fmt::join(t.columns, ", "));
 }
 
 table read_table(const std::string& path, const std::string& text) {
@@ -77,16 +67,13 @@ table read_table(const std::string& path, const std::string& text) {
     if (t.columns.empty()) {
       read_columns(t, number, std::move(cells));
     } else if (cells.size() != t.columns.size()) {
-      bad_line(path, number,
-               fmt::format("found {} cells separated by tabs, expected {}: {}", cells.size(), t.columns.size(),
-                           fmt::join(t.columns, ", ")));
+      refuse_data("{} line {}: found {} cells separated by tabs, expected {}: {}", path, number, cells.size(),
+                  t.columns.size(), fmt::join(t.columns, ", "));
     } else {
       t.rows.emplace_back(number, std::move(cells));
     }
   }
-  if (t.rows.empty())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: no subjects; expected a line of column names, then one line per subject", path));
+  if (t.rows.empty()) refuse_data("{}: no subjects; expected a line of column names, then one line per subject", path);
   return t;
 }
 
@@ -105,11 +92,12 @@ std::string fill_in(const table& t, const std::string& word, std::size_t line, c
     const std::string name = close == std::string::npos ? "" : word.substr(open + 1, close - open - 1);
     const auto column = find_column(t, name == "participant_id" ? "subject" : name);
     if (!column)
-      throw failure(exit_status::usage, fmt::format("template: `{}` does not name a column of {}; its columns are: {}",
-                                                    word, t.path, fmt::join(t.columns, ", ")));
+      refuse_usage("template: `{}` does not name a column of {}; its columns are: {}", word, t.path,
+                   fmt::join(t.columns, ", "));
     const std::string& cell = cells[*column];
     if (cell.empty() || cell == "n/a")
-      bad_cell(t.path, line, name, fmt::format("`{}`, but the template needs a value for {{{}}}", cell, name));
+      refuse_data("{} line {}, column {}: `{}`, but the template needs a value for {{{}}}", t.path, line, name, cell,
+                  name);
     filled += word.substr(at, open - at) + cell;
     at = close + 1;
   }
@@ -126,11 +114,12 @@ std::vector<std::string> subject_words(const table& t, const std::vector<std::st
     try {
       words = split_words(cells[*find_column(t, "command")]);
     } catch (const failure& f) {
-      bad_cell(t.path, line, "command", f.what());
+      refuse_data("{} line {}, column command: {}", t.path, line, f.what());
     }
   }
   if (!words.empty() && words.front() == "voxherd") words.erase(words.begin());
-  if (words.empty()) bad_cell(t.path, line, "command", "empty; expected a command, e.g. tensor --dwi ...");
+  if (words.empty())
+    refuse_data("{} line {}, column command: empty; expected a command, e.g. tensor --dwi ...", t.path, line);
   return words;
 }
 
@@ -175,9 +164,8 @@ void set_own_result(const table& t, const std::string& cell, cohort_subject& s) 
   } else if (own.empty() || is_same_place(cell, own)) {
     s.out = cell;
   } else {
-    bad_cell(t.path, s.line, "out",
-             fmt::format("{}, but the result of this {} is {}; correct the cell, or leave it empty", cell,
-                         s.words.front(), own));
+    refuse_data("{} line {}, column out: {}, but the result of this {} is {}; correct the cell, or leave it empty",
+                t.path, s.line, cell, s.words.front(), own);
   }
 }
 
@@ -186,15 +174,16 @@ void set_out(const table& t, const std::vector<std::string>& cells, cohort_subje
   const bool has_own_result = names_its_result(s.words.front());
   const std::string cell = column ? cells[*column] : "", option = has_own_result ? "" : find_out(s.words);
   if (!cell.empty() && !option.empty() && cell != option)
-    bad_cell(t.path, s.line, "out", fmt::format("{}, but the command has --out {}; remove one of them", cell, option));
+    refuse_data("{} line {}, column out: {}, but the command has --out {}; remove one of them", t.path, s.line, cell,
+                option);
   if (has_own_result) {
     set_own_result(t, cell, s);
   } else {
     s.out = cell.empty() ? option : cell;
   }
   if (s.out.empty() || s.out == "n/a")
-    bad_line(t.path, s.line,
-             fmt::format("{}: no result file; set it in column out or with --out in the command", s.name));
+    refuse_data("{} line {}: {}: no result file; set it in column out or with --out in the command", t.path, s.line,
+                s.name);
   if (option.empty() && !has_own_result) s.words.insert(s.words.end(), {"--out", s.out});
   if (std::find(s.words.begin(), s.words.end(), "--resume") == s.words.end()) s.words.push_back("--resume");
 }
@@ -203,7 +192,8 @@ void set_out(const table& t, const std::vector<std::string>& cells, cohort_subje
 void check_new(const table& t, std::map<std::string, std::size_t>& seen, const std::string& value,
                const std::string& column, std::size_t line) {
   const auto [earlier, is_new] = seen.emplace(value, line);
-  if (!is_new) bad_cell(t.path, line, column, fmt::format("{} is already used in line {}", value, earlier->second));
+  if (!is_new)
+    refuse_data("{} line {}, column {}: {} is already used in line {}", t.path, line, column, value, earlier->second);
 }
 
 }  // namespace
@@ -213,20 +203,19 @@ std::vector<cohort_subject> parse_manifest(const std::string& path, const std::s
   const table t = read_table(path, text);
   const std::string& template_text = given_template.empty() ? t.template_text : given_template;
   if (template_text.empty() && !find_column(t, "command"))
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: no column `command` and no template (--template or a line `{} ...`); columns: {}",
-                              path, template_mark, fmt::join(t.columns, ", ")));
+    refuse_data("{}: no column `command` and no template (--template or a line `{} ...`); columns: {}", path,
+                template_mark, fmt::join(t.columns, ", "));
   std::vector<std::string> template_words;
   try {
     template_words = split_words(template_text);
   } catch (const failure& f) {
-    throw failure(exit_status::usage, fmt::format("template: {}", f.what()));
+    refuse_usage("template: {}", f.what());
   }
   std::vector<cohort_subject> subjects;
   std::map<std::string, std::size_t> names;
   for (const auto& [line, cells] : t.rows) {
     cohort_subject s{subjects.size() + 1, line, cells[*find_column(t, "subject")], "", {}};
-    if (s.name.empty()) bad_cell(path, line, "subject", "empty; expected the subject's name");
+    if (s.name.empty()) refuse_data("{} line {}, column subject: empty; expected the subject's name", path, line);
     check_new(t, names, s.name, "subject", line);
     s.words = subject_words(t, template_words, line, cells);
     set_out(t, cells, s);

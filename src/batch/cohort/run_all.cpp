@@ -1,6 +1,5 @@
 #include "src/batch/cohort/run_all.hpp"
 
-#include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -73,11 +72,10 @@ std::vector<std::string> find_gpus() {
 void check_one_per_node(const session& s) {
   const int most = s.all_reduce(reduction::max, s.node_size());
   if (most > 1)
-    throw failure(
-        exit_status::usage,
-        fmt::format("--run-all: {} processes on one node; it starts processes for the subjects itself: run it "
-                    "without mpirun, or with `srun --ntasks-per-node=1`",
-                    most));
+    refuse_usage(
+        "--run-all: {} processes on one node; it starts processes for the subjects itself: run it without mpirun, or "
+        "with `srun --ntasks-per-node=1`",
+        most);
 }
 
 /// Names the subjects that are not tried again. Returns the status of the first, 0 if there are none.

@@ -96,8 +96,7 @@ void end_note(const std::string& out, task_note note, exit_status status, const 
 const command& find_analysis(const cohort_subject& subject) {
   const command& what = find_command(all_commands(), subject.words.front());
   if (makes_result(what)) return what;
-  throw failure(exit_status::usage,
-                fmt::format("`{}` does not write a result; expected a command such as tensor or ballstick", what.name));
+  refuse_usage("`{}` does not write a result; expected a command such as tensor or ballstick", what.name);
 }
 
 }  // namespace

@@ -208,9 +208,7 @@ bool check_origin(const result_reader& result, const cohort_subject& subject, co
 
 void read_complete(subject_status& s, const cohort_subject& subject, const std::vector<std::string>& more) {
   const result_reader result(s.out);
-  if (!result.complete())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{} is incomplete although it has its final name; remove it", s.out));
+  if (!result.complete()) refuse_data("{} is incomplete although it has its final name; remove it", s.out);
   const bool is_complete = check_origin(result, subject, more, s);
   s.spent = read_cost(result);
   s.state = is_complete ? subject_state::complete : subject_state::partial;

@@ -16,8 +16,6 @@ namespace voxherd {
 
 namespace {
 
-using option::refuse;
-
 bool names(const std::vector<std::string>& words, const std::string& option) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
     return word == option || word.compare(0, option.size() + 1, option + "=") == 0;
@@ -29,11 +27,10 @@ void read_analysis(slurm_job& job) {
   std::vector<std::string> words = job.analysis;
   job.what = &find_command(all_commands(), words.front());
   if (!makes_result(*job.what))
-    refuse(
-        fmt::format("slurm {}: expected a command that writes a result, such as tensor or ballstick", words.front()));
+    refuse_usage("slurm {}: expected a command that writes a result, such as tensor or ballstick", words.front());
   words.erase(words.begin());
   if (names(words, "--dry-run"))
-    refuse("--dry-run cannot be used in a batch script; slurm runs one itself for the estimate");
+    refuse_usage("--dry-run cannot be used in a batch script; slurm runs one itself for the estimate");
   words.erase(std::remove(words.begin(), words.end(), "--resume"), words.end());
   job.words = words;
   words.push_back("--resume");
@@ -51,36 +48,33 @@ void read_nodes(slurm_job& job) {
   job.ranks_per_node = job.ranks_per_node.value_or(cpu ? 2 : job.gpus_per_node);
   job.cpus_per_rank = job.cpus_per_rank.value_or(cpu ? 32 : 8);
   if (!cpu && job.ranks_per_node > job.gpus_per_node && !run.share_gpu)
-    refuse(fmt::format("--ranks-per-node {} on --gpus-per-node {}: expected one rank per GPU, or --share-gpu",
-                       *job.ranks_per_node, job.gpus_per_node));
+    refuse_usage("--ranks-per-node {} on --gpus-per-node {}: expected one rank per GPU, or --share-gpu",
+                 *job.ranks_per_node, job.gpus_per_node);
   if (!cpu && job.ranks_per_node < job.gpus_per_node)
-    refuse(
-        fmt::format("--ranks-per-node {} on --gpus-per-node {}: GPUs without a rank compute nothing; give the same "
-                    "number",
-                    *job.ranks_per_node, job.gpus_per_node));
+    refuse_usage("--ranks-per-node {} on --gpus-per-node {}: GPUs without a rank compute nothing; give the same number",
+                 *job.ranks_per_node, job.gpus_per_node);
 }
 
 void read_limits(slurm_job& job) {
   if (job.time.empty()) return;
   job.time_s = slurm_seconds(job.time);
   if (job.time_s <= job.signal_before_s)
-    refuse(fmt::format("--time {}: not longer than --signal-before {} s; the job would be stopped when it starts",
-                       job.time, job.signal_before_s));
+    refuse_usage("--time {}: not longer than --signal-before {} s; the job would be stopped when it starts", job.time,
+                 job.signal_before_s);
 }
 
 /// Words that are copied unchanged into an #SBATCH line or a command.
 std::string parse_plain(const std::string& word, const char* option) {
   if (word.find_first_of(" \t\n\r\"'`$\\;&|<>#()[]{}*?!~") != std::string::npos)
-    refuse(fmt::format("--{} {}: expected a name without blanks, quotes and special characters of the shell", option,
-                       word));
+    refuse_usage("--{} {}: expected a name without blanks, quotes and special characters of the shell", option, word);
   return word;
 }
 
 std::string parse_memory(const std::string& text, const char* option) {
   static const std::regex size("[0-9]+[KMGT]?");
   if (!std::regex_match(text, size))
-    refuse(fmt::format("--{} {}: expected a number with K, M, G or T, such as 64G; 0 is all memory of the node", option,
-                       text));
+    refuse_usage("--{} {}: expected a number with K, M, G or T, such as 64G; 0 is all memory of the node", option,
+                 text);
   return text;
 }
 
@@ -176,8 +170,7 @@ long long slurm_seconds(const std::string& text) {
     seconds = m[3].matched ? (value(m[1]) * 60 + value(m[2])) * 60 + value(m[3]) : value(m[1]) * 60 + value(m[2]);
   }
   if (seconds == 0)
-    refuse(fmt::format("--time {}: expected minutes, M:SS, H:MM:SS, D-H, D-H:MM or D-H:MM:SS, as sbatch accepts them",
-                       text));
+    refuse_usage("--time {}: expected minutes, M:SS, H:MM:SS, D-H, D-H:MM or D-H:MM:SS, as sbatch accepts them", text);
   return seconds;
 }
 

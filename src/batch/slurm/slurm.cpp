@@ -82,8 +82,7 @@ std::optional<job_estimate> estimate_job(session& s, const slurm_job& job, std::
 void settle_limits(slurm_job& job, const std::optional<job_estimate>& estimate, const std::string& why_none) {
   if (job.time_s == 0) {
     if (!estimate)
-      option::refuse(
-          fmt::format("--time is missing, and cannot be estimated: {}; or give it, e.g. --time 1:00:00", why_none));
+      refuse_usage("--time is missing, and cannot be estimated: {}; or give it, e.g. --time 1:00:00", why_none);
     const double wanted = estimate->seconds * spare_time + overhead_s + static_cast<double>(job.signal_before_s);
     job.time_s = static_cast<long long>(std::ceil(wanted / 600) * 600);
   }
@@ -135,12 +134,10 @@ struct script_parts {
   std::string after;
 };
 
-[[noreturn]] void unknown_script(const std::string& what) {
-  throw failure(exit_status::internal_error, fmt::format("the script built into this program has no {}", what));
-}
-
-std::size_t require(std::size_t at, const std::string& what) {
-  if (at == std::string::npos) unknown_script(what);
+/// `at`, which a search in the script built into this program has found, and not before `first`.
+std::size_t require(std::size_t at, const std::string& what, std::size_t first = 0) {
+  if (at == std::string::npos || at < first)
+    throw failure(exit_status::internal_error, fmt::format("the script built into this program has no {}", what));
   return at;
 }
 
@@ -165,8 +162,7 @@ script_parts parse_script(const std::string& text) {
   do {
     end = require(text.find('\n', end + 1), "end of what it launches");
   } while (text[end - 1] == '\\');
-  const std::size_t last = require(text.rfind(result, end), "\"$result\" in what it launches") + result.size();
-  if (last < words) unknown_script("\"$result\" in what it launches");
+  const std::size_t last = require(text.rfind(result, end), "\"$result\" in what it launches", words) + result.size();
   return {srun_line(text.substr(0, body)), text.substr(body, launch - body), text.substr(launch, words - launch),
           text.substr(last, end - last), text.substr(end)};
 }

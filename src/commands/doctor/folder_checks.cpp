@@ -51,8 +51,7 @@ finding check_space(const std::string& folder) {
 /// On rank 0. The lock prevents that two jobs write the same result. Throws failure (disk) if no file can be created.
 finding check_locks(const std::string& trial) {
   const int file = open(trial.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (file < 0)
-    throw failure(exit_status::disk, fmt::format("--out: cannot create {}: {}", trial, std::strerror(errno)));
+  if (file < 0) fail_on_disk(errno, "--out: cannot create {}", trial);
   const bool works = flock(file, LOCK_EX | LOCK_NB) == 0;
   const int why = errno;
   close(file);
@@ -92,7 +91,7 @@ void write_and_read(const session& s, const std::string& path) {
     const result_reader reader(path);
     for (const batch& b : layout.batches) {
       if (reader.compute_checksum(b) == reader.journal()[b.number].checksum) continue;
-      throw failure(exit_status::disk, fmt::format("what rank {} wrote to {} was read differently", b.number, path));
+      fail_on_disk("what rank {} wrote to {} was read differently", b.number, path);
     }
   });
 }

@@ -128,8 +128,7 @@ std::string judge_mean(const stored_mean& stored, double found) {
 }
 
 exit_status run_self_test(session& s, const std::vector<self_test_case>& cases) {
-  if (s.size() > 1)
-    throw failure(exit_status::usage, fmt::format("--self-test: expected one process, found {} ranks", s.size()));
+  if (s.size() > 1) refuse_usage("--self-test: expected one process, found {} ranks", s.size());
   spdlog::set_level(spdlog::level::warn);
   // So that the folder is removed.
   const stop_signals signals;

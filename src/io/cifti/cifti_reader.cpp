@@ -32,8 +32,7 @@ std::vector<Number> split_numbers(std::string_view text, const std::string& wher
     Number value{};
     const auto [last, code] = std::from_chars(text.data() + at, text.data() + end, value);
     if (code != std::errc{} || last != text.data() + end)
-      refuse_data(fmt::format("{}: found \"{}\", expected a number", where,
-                              text.substr(at, std::min<std::size_t>(end - at, 40))));
+      refuse_data("{}: found \"{}\", expected a number", where, text.substr(at, std::min<std::size_t>(end - at, 40)));
     numbers.push_back(value);
     at = end;
   }
@@ -49,12 +48,12 @@ class cifti_builder : public xml_handler {
   void start(std::string_view element, const xml_attributes& attributes) override {
     text_.clear();
     if (!is_cifti_) {
-      if (element != "CIFTI") refuse(fmt::format("its XML begins with <{}>, expected <CIFTI>", element));
+      if (element != "CIFTI") refuse_data("{}: its XML begins with <{}>, expected <CIFTI>", name_, element);
       if (const auto version = attributes.find("Version"); version != "2" && version != "2.0")
-        refuse(
-            fmt::format("is of CIFTI version \"{}\", expected 2; convert it with `wb_command -file-convert "
-                        "-cifti-version-convert IN 2 OUT`",
-                        attributes.find("Version")));
+        refuse_data(
+            "{}: is of CIFTI version \"{}\", expected 2; convert it with `wb_command -file-convert "
+            "-cifti-version-convert IN 2 OUT`",
+            name_, attributes.find("Version"));
       is_cifti_ = true;
     } else if (element == "MatrixIndicesMap") {
       start_axis(attributes);
@@ -92,17 +91,16 @@ class cifti_builder : public xml_handler {
   }
 
   void check() const {
-    if (!has_rows_ || !has_columns_) refuse("its XML does not describe both dimensions of the matrix");
+    if (!has_rows_ || !has_columns_) refuse_data("{}: its XML does not describe both dimensions of the matrix", name_);
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& what) const { refuse_data(fmt::format("{}: {}", name_, what)); }
   std::string where(const char* element) const { return fmt::format("{}: <{}>", name_, element); }
 
   template <class Number>
   Number integer(const xml_attributes& attributes, const char* key) const {
     const auto numbers = split_numbers<Number>(attributes.find(key), where(key));
-    if (numbers.size() != 1) refuse(fmt::format("{} has {} numbers, expected one", key, numbers.size()));
+    if (numbers.size() != 1) refuse_data("{}: {} has {} numbers, expected one", name_, key, numbers.size());
     return numbers.front();
   }
 
@@ -116,7 +114,7 @@ class cifti_builder : public xml_handler {
       constexpr std::uint64_t max_points = std::uint64_t{1} << 20;
       const auto points = integer<std::uint64_t>(attributes, "NumberOfSeriesPoints");
       if (points > max_points)
-        refuse(fmt::format("NumberOfSeriesPoints is {}, expected at most {}", points, max_points));
+        refuse_data("{}: NumberOfSeriesPoints is {}, expected at most {}", name_, points, max_points);
       maps_.names.resize(points);
     }
   }
@@ -133,8 +131,8 @@ class cifti_builder : public xml_handler {
   void start_volume(const xml_attributes& attributes) {
     const auto size = split_numbers<std::uint64_t>(attributes.find("VolumeDimensions"), where("Volume"));
     if (size.size() != 3 || std::any_of(size.begin(), size.end(), [](auto n) { return n < 1 || n > max_volume_size; }))
-      refuse(fmt::format("VolumeDimensions is \"{}\", expected three sizes", attributes.find("VolumeDimensions")));
-    if (!grey_.parts.empty()) refuse("has a <Volume> behind a <BrainModel>");
+      refuse_data("{}: VolumeDimensions is \"{}\", expected three sizes", name_, attributes.find("VolumeDimensions"));
+    if (!grey_.parts.empty()) refuse_data("{}: has a <Volume> behind a <BrainModel>", name_);
     image_grid grid;
     std::copy(size.begin(), size.end(), grid.size.begin());
     grey_.grid = grid;
@@ -144,8 +142,8 @@ class cifti_builder : public xml_handler {
     const auto matrix = split_numbers<double>(text_, where("TransformationMatrixVoxelIndicesIJKtoXYZ"));
     const bool is_finite = std::all_of(matrix.begin(), matrix.end(), [](double v) { return std::isfinite(v); });
     if (matrix.size() != 16 || !is_finite || !grey_.grid)
-      refuse(
-          fmt::format("its matrix of voxels has {} numbers, expected 16 finite ones inside <Volume>", matrix.size()));
+      refuse_data("{}: its matrix of voxels has {} numbers, expected 16 finite ones inside <Volume>", name_,
+                  matrix.size());
     image_grid& grid = *grey_.grid;
     std::copy(matrix.begin(), matrix.end(), grid.voxel_to_world.begin());
     for (std::size_t d = 0; d < 3; ++d) grid.voxel_size_mm[d] = std::hypot(matrix[d], matrix[4 + d], matrix[8 + d]);
@@ -153,22 +151,22 @@ class cifti_builder : public xml_handler {
 
   /// The part that is read. `type`: the ModelType in which these indices may be.
   brain_part& check_part(std::string_view type) {
-    if (!is_brain_ || grey_.parts.empty()) refuse("has indices outside a <BrainModel>");
+    if (!is_brain_ || grey_.parts.empty()) refuse_data("{}: has indices outside a <BrainModel>", name_);
     if (grey_.parts.back().is_surface() != (type == "SURFACE"))
-      refuse(fmt::format("{} has indices of another ModelType", grey_.parts.back().structure));
+      refuse_data("{}: {} has indices of another ModelType", name_, grey_.parts.back().structure);
     return grey_.parts.back();
   }
 
   void start_part(const xml_attributes& attributes) {
-    if (!is_brain_) refuse("has a <BrainModel> in a map of another type");
+    if (!is_brain_) refuse_data("{}: has a <BrainModel> in a map of another type", name_);
     if (const auto first = integer<std::uint64_t>(attributes, "IndexOffset"); first != grey_.size())
-      refuse(fmt::format("a <BrainModel> has IndexOffset {}, expected {} after those before", first, grey_.size()));
+      refuse_data("{}: a <BrainModel> has IndexOffset {}, expected {} after those before", name_, first, grey_.size());
     brain_part& part = grey_.parts.emplace_back();
     std::string_view structure = attributes.find("BrainStructure");
     if (structure.starts_with(structure_prefix)) structure.remove_prefix(structure_prefix.size());
     part.structure = structure;
     if (!is_cifti_structure(part.structure))
-      refuse(fmt::format("BrainStructure is \"{}\", expected a structure of CIFTI-2", part.structure));
+      refuse_data("{}: BrainStructure is \"{}\", expected a structure of CIFTI-2", name_, part.structure);
     if (attributes.find("ModelType") == "CIFTI_MODEL_TYPE_SURFACE")
       part.surface_vertices = std::max<std::uint64_t>(1, integer<std::uint64_t>(attributes, "SurfaceNumberOfVertices"));
     count_ = integer<std::uint64_t>(attributes, "IndexCount");
@@ -177,14 +175,14 @@ class cifti_builder : public xml_handler {
   void end_voxels() {
     brain_part& part = check_part("VOXELS");
     const auto ijk = split_numbers<std::uint64_t>(text_, where("VoxelIndicesIJK"));
-    if (!grey_.grid) refuse("has voxels, but no <Volume>");
+    if (!grey_.grid) refuse_data("{}: has voxels, but no <Volume>", name_);
     const auto& n = grey_.grid->size;
     if (ijk.size() % 3 != 0)
-      refuse(fmt::format("<VoxelIndicesIJK> has {} numbers, expected three per voxel", ijk.size()));
+      refuse_data("{}: <VoxelIndicesIJK> has {} numbers, expected three per voxel", name_, ijk.size());
     for (std::size_t i = 0; i < ijk.size(); i += 3) {
       if (ijk[i] >= n[0] || ijk[i + 1] >= n[1] || ijk[i + 2] >= n[2])
-        refuse(fmt::format("has the voxel {} {} {}, expected voxels of {} x {} x {}", ijk[i], ijk[i + 1], ijk[i + 2],
-                           n[0], n[1], n[2]));
+        refuse_data("{}: has the voxel {} {} {}, expected voxels of {} x {} x {}", name_, ijk[i], ijk[i + 1],
+                    ijk[i + 2], n[0], n[1], n[2]);
       part.places.push_back(ijk[i] + n[0] * (ijk[i + 1] + n[1] * ijk[i + 2]));
     }
   }
@@ -193,11 +191,11 @@ class cifti_builder : public xml_handler {
     if (grey_.parts.empty()) return;
     const brain_part& part = grey_.parts.back();
     if (part.size() != count_)
-      refuse(fmt::format("{} has {} indices, but its IndexCount is {}", part.structure, part.size(), count_));
+      refuse_data("{}: {} has {} indices, but its IndexCount is {}", name_, part.structure, part.size(), count_);
     if (!part.is_surface()) return;
     for (const std::uint64_t v : part.places)
       if (v >= part.surface_vertices)
-        refuse(fmt::format("{} has the vertex {}, expected 0 to {}", part.structure, v, part.surface_vertices - 1));
+        refuse_data("{}: {} has the vertex {}, expected 0 to {}", name_, part.structure, v, part.surface_vertices - 1);
   }
 
   const std::string& name_;
@@ -237,14 +235,14 @@ std::string read_extension(const input_file& file, const nifti_fields& fields) {
     }
     at += bytes;
   }
-  refuse_data(fmt::format("{}: has no XML of CIFTI in its header; is it an ordinary image?", file.name()));
+  refuse_data("{}: has no XML of CIFTI in its header; is it an ordinary image?", file.name());
 }
 
 void check_size(const cifti_axis& axis, std::int64_t found, const char* what, const std::string& name) {
   // Axes of other kinds, such as parcels, are not read.
   if (const auto* maps = std::get_if<named_maps>(&axis); maps != nullptr && maps->names.empty()) return;
   if (found >= 0 && static_cast<std::uint64_t>(found) == axis_size(axis)) return;
-  refuse_data(fmt::format("{}: has {} {}, but its XML describes {}", name, found, what, axis_size(axis)));
+  refuse_data("{}: has {} {}, but its XML describes {}", name, found, what, axis_size(axis));
 }
 
 }  // namespace
@@ -252,15 +250,14 @@ void check_size(const cifti_axis& axis, std::int64_t found, const char* what, co
 cifti_file read_cifti(const std::string& path) {
   const input_file file(path);
   if (is_gzip(file))
-    refuse_data(
-        fmt::format("{}: is compressed, expected a CIFTI file as it is; decompress it with gunzip", file.name()));
+    refuse_data("{}: is compressed, expected a CIFTI file as it is; decompress it with gunzip", file.name());
   std::vector<std::byte> bytes(sizeof(nifti2_header));
   bytes.resize(file.read_some(0, bytes.data(), bytes.size()));
   const nifti_fields fields = decode_nifti_fields(bytes, file.name());
   if (fields.version != 2 || fields.dim[0] < 6 || !(fields.vox_offset >= fields.first_data_byte()) ||
       !(fields.vox_offset <= static_cast<double>(file.size())))
-    refuse_data(fmt::format(
-        "{}: is not CIFTI: expected a NIfTI-2 header of 6 dimensions, with its data inside the file", file.name()));
+    refuse_data("{}: is not CIFTI: expected a NIfTI-2 header of 6 dimensions, with its data inside the file",
+                file.name());
   cifti_file cifti;
   cifti.path = path;
   parse_cifti_xml(read_extension(file, fields), file.name(), cifti.rows, cifti.columns);
@@ -274,7 +271,7 @@ cifti_file read_cifti(const std::string& path) {
   }
   cifti.data_offset = static_cast<std::uint64_t>(fields.vox_offset);
   if (datatype_bytes(fields.datatype) == 0)
-    refuse_data(fmt::format("{}: datatype is {}, expected numbers", file.name(), fields.datatype));
+    refuse_data("{}: datatype is {}, expected numbers", file.name(), fields.datatype);
   return cifti;
 }
 
@@ -286,8 +283,8 @@ std::vector<double> read_cifti_column(const cifti_file& file, std::uint64_t colu
   const nifti_converter_to<double> convert = find_converter<double>(file.datatype, file.byte_swapped, is_scaled);
   if (data.size() < file.data_offset ||
       (data.size() - file.data_offset) / size / std::max<std::uint64_t>(1, columns) < rows)
-    refuse_data(fmt::format("{}: has {} bytes, expected {} x {} values after byte {}; the file is truncated",
-                            data.name(), data.size(), rows, columns, file.data_offset));
+    refuse_data("{}: has {} bytes, expected {} x {} values after byte {}; the file is truncated", data.name(),
+                data.size(), rows, columns, file.data_offset);
   std::vector<double> values(rows), row(columns);
   std::vector<std::byte> stored(columns * size);
   for (std::uint64_t r = 0; r < rows; ++r) {

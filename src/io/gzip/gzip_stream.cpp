@@ -1,7 +1,5 @@
 #include "src/io/gzip/gzip.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -38,10 +36,10 @@ struct gzip_stream::state {
   void fill() {
     const std::size_t got = file.read_some(file_position, input.data(), input.size());
     if (got == 0) {
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: the gzip stream stops at file byte {} after {} inflated bytes, expected its end "
-                                "mark; the file is truncated, copy it again",
-                                file.name(), file_position, position));
+      refuse_data(
+          "{}: the gzip stream stops at file byte {} after {} inflated bytes, expected its end mark; the file is "
+          "truncated, copy it again",
+          file.name(), file_position, position);
     }
     file_position += got;
     inflater.set_input(input.data(), got);
@@ -63,9 +61,8 @@ struct gzip_stream::state {
   void check() const {
     const char* damage = inflater.damage();
     if (damage == nullptr) return;
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: the gzip stream is damaged after {} inflated bytes ({}); copy the file again",
-                              file.name(), position, damage));
+    refuse_data("{}: the gzip stream is damaged after {} inflated bytes ({}); copy the file again", file.name(),
+                position, damage);
   }
 
   std::size_t inflate_some(unsigned char* out, std::size_t bytes) {
@@ -106,10 +103,8 @@ std::size_t gzip_stream::read_some(void* out, std::size_t bytes) {
 void gzip_stream::read(void* out, std::size_t bytes) {
   const std::uint64_t expected = position() + bytes;
   if (read_some(out, bytes) == bytes) return;
-  throw failure(exit_status::bad_data,
-                fmt::format("{}: contains {} inflated bytes, expected at least {}; the image data are "
-                            "truncated",
-                            state_->file.name(), position(), expected));
+  refuse_data("{}: contains {} inflated bytes, expected at least {}; the image data are truncated", state_->file.name(),
+              position(), expected);
 }
 
 void gzip_stream::seek(std::uint64_t position) {

@@ -47,24 +47,20 @@ class front {
   bool compressed_;
 };
 
-template <class Found>
-[[noreturn]] void wrong(const std::string& name, const std::string& field, const Found& found,
-                        const std::string& expected) {
-  throw failure(exit_status::bad_data, fmt::format("{}: {} is {}, expected {}", name, field, found, expected));
-}
-
 /// A dimension of 0 beyond the third is 1, as FSL and MRtrix read it.
 void check_dimensions(nifti_fields& f, std::size_t most, const std::string& name, std::vector<std::string>& warnings) {
-  if (f.dim[0] < 1 || f.dim[0] > 7) wrong(name, "dim[0]", f.dim[0], "1 to 7 (the number of dimensions)");
+  if (f.dim[0] < 1 || f.dim[0] > 7)
+    refuse_data("{}: dim[0] is {}, expected 1 to 7 (the number of dimensions)", name, f.dim[0]);
   for (std::size_t i = 1; i <= static_cast<std::size_t>(f.dim[0]); ++i) {
     const std::string field = fmt::format("dim[{}]", i);
     if (i > 3 && f.dim[i] == 0) {
       f.dim[i] = 1;
       warnings.push_back(field + " is 0, read as 1");
     }
-    if (f.dim[i] < 1) wrong(name, field, f.dim[i], "at least 1");
+    if (f.dim[i] < 1) refuse_data("{}: {} is {}, expected at least 1", name, field, f.dim[i]);
     if (i > most && f.dim[i] > 1)
-      wrong(name, field, f.dim[i], fmt::format("1: an image of at most {} dimensions", most == 4 ? "four" : "five"));
+      refuse_data("{}: {} is {}, expected 1: an image of at most {} dimensions", name, field, f.dim[i],
+                  most == 4 ? "four" : "five");
   }
 }
 
@@ -79,8 +75,8 @@ std::uint64_t check_data_bytes(const nifti_fields& f, const std::string& name) {
   for (std::size_t axis = 1; axis <= 5; ++axis) {
     bytes *= extent(f, axis);
     if (bytes > most) {
-      wrong(name, "dim", fmt::format("{} x {} x {} x {}", extent(f, 1), extent(f, 2), extent(f, 3), extent(f, 4)),
-            "a product that fits a file");
+      refuse_data("{}: dim is {} x {} x {} x {}, expected a product that fits a file", name, extent(f, 1), extent(f, 2),
+                  extent(f, 3), extent(f, 4));
     }
   }
   return static_cast<std::uint64_t>(bytes);
@@ -90,8 +86,10 @@ std::uint64_t check_data_bytes(const nifti_fields& f, const std::string& name) {
 void check_type(const nifti_fields& f, const std::string& name, std::vector<std::string>& warnings) {
   const std::size_t bytes = datatype_bytes(f.datatype);
   if (bytes == 0) {
-    wrong(name, "datatype", fmt::format("{} ({})", f.datatype, datatype_name(f.datatype)),
-          "a real type: int8 to int64, uint8 to uint64, float32 or float64; convert the image");
+    refuse_data(
+        "{}: datatype is {} ({}), expected a real type: int8 to int64, uint8 to uint64, float32 or float64; convert "
+        "the image",
+        name, f.datatype, datatype_name(f.datatype));
   }
   if (f.bitpix != static_cast<int>(8 * bytes)) {
     warnings.push_back(fmt::format("bitpix is {}, expected {} for datatype {} ({}); ignored", f.bitpix, 8 * bytes,
@@ -112,12 +110,12 @@ void check_voxel_sizes(nifti_fields& f, const std::string& name, std::vector<std
       size = std::hypot(f.srow[0][i - 1], f.srow[1][i - 1], f.srow[2][i - 1]);
     if (size == 0 && !has_sform) size = 1;
     if (!std::isfinite(size))
-      wrong(name, fmt::format("pixdim[{}]", i), found, "a finite voxel size above 0, or an sform");
+      refuse_data("{}: pixdim[{}] is {}, expected a finite voxel size above 0, or an sform", name, i, found);
     if (!has_sform || size != std::abs(found))
       warnings.push_back(fmt::format("pixdim[{}] is {}; {:.6g} is used", i, found, size));
   }
   if (f.qform_code > 0 && std::isnan(f.pixdim[0])) {
-    if (!has_sform) wrong(name, "pixdim[0] (qfac)", f.pixdim[0], "1 or -1, or an sform");
+    if (!has_sform) refuse_data("{}: pixdim[0] (qfac) is {}, expected 1 or -1, or an sform", name, f.pixdim[0]);
     f.qform_code = 0;  // unknown, and not used
     warnings.push_back("pixdim[0] (qfac) is nan; the qform is ignored");
   }
@@ -131,7 +129,7 @@ void check_scaling(const nifti_fields& f, const std::string& name, nifti_header&
     h.warnings.push_back(fmt::format("scl_slope is {}; values are read as stored", f.slope));
     return;
   }
-  if (!std::isfinite(f.intercept)) wrong(name, "scl_inter", f.intercept, "a finite number");
+  if (!std::isfinite(f.intercept)) refuse_data("{}: scl_inter is {}, expected a finite number", name, f.intercept);
   h.slope = f.slope;
   h.intercept = f.intercept;
 }
@@ -140,7 +138,7 @@ void check_scaling(const nifti_fields& f, const std::string& name, nifti_header&
 std::uint64_t check_offset(const nifti_fields& f, const std::string& name, std::vector<std::string>& warnings) {
   constexpr double most = 9007199254740992.0;  // 2^53: beyond it a double does not represent every integer
   if (!std::isfinite(f.vox_offset) || f.vox_offset < f.first_data_byte() || f.vox_offset > most) {
-    wrong(name, "vox_offset", f.vox_offset, fmt::format("a number of at least {}", f.first_data_byte()));
+    refuse_data("{}: vox_offset is {}, expected a number of at least {}", name, f.vox_offset, f.first_data_byte());
   }
   if (f.vox_offset != std::floor(f.vox_offset))
     warnings.push_back(fmt::format("vox_offset is {}; {} is used", f.vox_offset, std::floor(f.vox_offset)));
@@ -150,14 +148,17 @@ std::uint64_t check_offset(const nifti_fields& f, const std::string& name, std::
 void check_length(const input_file& file, bool compressed, std::uint64_t expected, nifti_header& h) {
   if (compressed) {
     if (expected / largest_gzip_ratio > file.size()) {
-      wrong(file.name(), "its length", fmt::format("{} compressed bytes", file.size()),
-            fmt::format("enough for {} bytes of header and data; the file is truncated or its dim is wrong", expected));
+      refuse_data(
+          "{}: its length is {} compressed bytes, expected enough for {} bytes of header and data; the file is "
+          "truncated or its dim is wrong",
+          file.name(), file.size(), expected);
     }
     return;
   }
   if (file.size() < expected) {
-    wrong(file.name(), "its length", fmt::format("{} bytes", file.size()),
-          fmt::format("{} bytes of header and data; the file is truncated or its dim is wrong", expected));
+    refuse_data(
+        "{}: its length is {} bytes, expected {} bytes of header and data; the file is truncated or its dim is wrong",
+        file.name(), file.size(), expected);
   }
   if (file.size() > expected)
     h.warnings.push_back(fmt::format("{} bytes follow the data; ignored", file.size() - expected));
@@ -198,20 +199,18 @@ void refuse_other_formats(const std::string& path) {
                  {".mgh", "FreeSurfer", "mri_convert"}};
   for (const auto& f : formats) {
     if (!ends_with(path, f.end)) continue;
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: is an image in {}'s own format, expected NIfTI; convert it with `{} {} NAME.nii.gz`",
-                              path, f.whose, f.tool, path));
+    refuse_data("{}: is an image in {}'s own format, expected NIfTI; convert it with `{} {} NAME.nii.gz`", path,
+                f.whose, f.tool, path);
   }
 }
 
 void refuse_pairs(const std::string& path) {
   for (const char* end : {".img", ".img.gz", ".hdr", ".hdr.gz"}) {
     if (!ends_with(path, end)) continue;
-    throw failure(
-        exit_status::bad_data,
-        fmt::format("{}: is one half of a .hdr/.img pair, expected a single .nii or .nii.gz file; convert it, e.g. "
-                    "with nibabel or mrconvert",
-                    path));
+    refuse_data(
+        "{}: is one half of a .hdr/.img pair, expected a single .nii or .nii.gz file; convert it, e.g. with nibabel or "
+        "mrconvert",
+        path);
   }
 }
 

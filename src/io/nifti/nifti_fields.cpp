@@ -56,29 +56,27 @@ void copy_common(const Header& h, nifti_fields& f) {
 void check_magic_1(const char (&magic)[4], const std::string& name) {
   if (std::memcmp(magic, "n+1", 4) == 0) return;
   if (std::memcmp(magic, "ni1", 4) == 0) {
-    refuse_data(fmt::format("{}: magic is \"ni1\" (the header of a .hdr/.img pair), expected \"n+1\"; {}", name,
-                            how_to_convert));
+    refuse_data("{}: magic is \"ni1\" (the header of a .hdr/.img pair), expected \"n+1\"; {}", name, how_to_convert);
   }
   const bool blank = std::all_of(std::begin(magic), std::end(magic), [](char c) { return c == 0; });
-  refuse_data(fmt::format("{}: magic is {}, expected \"n+1\"; {}", name,
-                          blank ? "empty (an ANALYZE header)" : "unknown", how_to_convert));
+  refuse_data("{}: magic is {}, expected \"n+1\"; {}", name, blank ? "empty (an ANALYZE header)" : "unknown",
+              how_to_convert);
 }
 
 void check_magic_2(const char (&magic)[8], const std::string& name) {
   if (std::memcmp(magic, "n+2\0\r\n\032\n", 8) == 0) return;
   if (std::memcmp(magic, "ni2", 4) == 0) {
-    refuse_data(fmt::format("{}: magic is \"ni2\" (the header of a .hdr/.img pair), expected \"n+2\"; {}", name,
-                            how_to_convert));
+    refuse_data("{}: magic is \"ni2\" (the header of a .hdr/.img pair), expected \"n+2\"; {}", name, how_to_convert);
   }
   const char* what =
       std::memcmp(magic, "n+2", 4) == 0 ? "damaged after \"n+2\" (probably by a transfer in text mode)" : "unknown";
-  refuse_data(fmt::format("{}: magic is {}, expected \"n+2\\0\\r\\n\\032\\n\"; copy the file again", name, what));
+  refuse_data("{}: magic is {}, expected \"n+2\\0\\r\\n\\032\\n\"; copy the file again", name, what);
 }
 
 }  // namespace
 
 nifti_fields decode_nifti_fields(std::span<const std::byte> bytes, const std::string& name) {
-  if (bytes.empty()) refuse_data(fmt::format("{}: is empty, expected a NIfTI header of 348 or 540 bytes", name));
+  if (bytes.empty()) refuse_data("{}: is empty, expected a NIfTI header of 348 or 540 bytes", name);
   std::uint32_t size = 0;
   if (bytes.size() >= sizeof size) std::memcpy(&size, bytes.data(), sizeof size);
   const std::uint32_t other_size = __builtin_bswap32(size);
@@ -87,12 +85,12 @@ nifti_fields decode_nifti_fields(std::span<const std::byte> bytes, const std::st
   f.byte_swapped = other_size == nifti1_bytes || other_size == nifti2_bytes;
   const std::uint32_t header_bytes = f.byte_swapped ? other_size : size;
   if (header_bytes != nifti1_bytes && header_bytes != nifti2_bytes) {
-    refuse_data(fmt::format("{}: sizeof_hdr is {}, expected 348 (NIfTI-1) or 540 (NIfTI-2): not a NIfTI file", name,
-                            static_cast<std::int32_t>(size)));
+    refuse_data("{}: sizeof_hdr is {}, expected 348 (NIfTI-1) or 540 (NIfTI-2): not a NIfTI file", name,
+                static_cast<std::int32_t>(size));
   }
   if (bytes.size() < header_bytes) {
-    refuse_data(fmt::format("{}: has only {} bytes, expected a header of {} bytes; the file is truncated", name,
-                            bytes.size(), header_bytes));
+    refuse_data("{}: has only {} bytes, expected a header of {} bytes; the file is truncated", name, bytes.size(),
+                header_bytes);
   }
   if (header_bytes == nifti1_bytes) {
     nifti1_header h;
@@ -164,14 +162,13 @@ matrix voxel_size_matrix(const nifti_fields& f) {
 }
 
 void check_matrix(const matrix& m, const char* field, const std::string& name, std::vector<std::string>& warnings) {
-  if (!all_finite(m))
-    refuse_data(fmt::format("{}: {} contains a value that is not finite, expected finite numbers", name, field));
+  if (!all_finite(m)) refuse_data("{}: {} contains a value that is not finite, expected finite numbers", name, field);
   const vec3 a = column(m, 0), b = column(m, 1), c = column(m, 2);
   const double volume = length(a) * length(b) * length(c);
   constexpr double smallest_relative_volume = 1e-6;
   if (!(std::abs(determinant(m)) > smallest_relative_volume * volume)) {
-    refuse_data(fmt::format("{}: {} is singular (determinant {:.3g}), expected three independent axes", name, field,
-                            determinant(m)));
+    refuse_data("{}: {} is singular (determinant {:.3g}), expected three independent axes", name, field,
+                determinant(m));
   }
   constexpr double largest_cosine = 1e-3;
   const double shear =
@@ -188,12 +185,12 @@ void check_lengths(const image_grid& grid, const std::string& name) {
     const double size = grid.voxel_size_mm[axis], offset = grid.voxel_to_world[4 * axis + 3];
     if (!(size >= min_mm && size <= max_mm))
       refuse_data(
-          fmt::format("{}: the voxel size along axis {} is {:.6g} mm, expected {} to {} mm; check pixdim, sform, "
-                      "qform and xyzt_units",
-                      name, axis + 1, size, min_mm, max_mm));
+          "{}: the voxel size along axis {} is {:.6g} mm, expected {} to {} mm; check pixdim, sform, qform and "
+          "xyzt_units",
+          name, axis + 1, size, min_mm, max_mm);
     if (!(std::abs(offset) <= max_offset_mm))
-      refuse_data(fmt::format("{}: the offset of {} is {:.6g} mm, expected at most {} mm; check sform and qform", name,
-                              "xyz"[axis], offset, max_offset_mm));
+      refuse_data("{}: the offset of {} is {:.6g} mm, expected at most {} mm; check sform and qform", name, "xyz"[axis],
+                  offset, max_offset_mm);
   }
 }
 
@@ -216,10 +213,10 @@ void place_grid(const nifti_fields& f, const std::string& name, image_grid& grid
     }
   } else if (f.qform_code > 0) {
     if (!qform) {
-      refuse_data(fmt::format(
-          "{}: quatern_b, quatern_c, quatern_d are {}, {}, {}; expected a rotation (finite, squares summing "
-          "to at most 1) and a finite offset",
-          name, f.quatern[0], f.quatern[1], f.quatern[2]));
+      refuse_data(
+          "{}: quatern_b, quatern_c, quatern_d are {}, {}, {}; expected a rotation (finite, squares summing to at most "
+          "1) and a finite offset",
+          name, f.quatern[0], f.quatern[1], f.quatern[2]);
     }
     m = *qform;
     check_matrix(m, "qform", name, warnings);

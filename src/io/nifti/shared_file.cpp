@@ -1,12 +1,10 @@
 #include "src/io/nifti/shared_file.hpp"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -19,14 +17,16 @@ namespace voxherd {
 shared_file::shared_file(const session& s, const std::string& path, std::uint64_t bytes) : session_(s), path_(path) {
   const std::string name = s.from_root([&] {
     own_ = std::make_unique<temporary_file>(path, O_RDWR);
-    if (own_->error() != 0) refuse("cannot be created", own_->error());
+    if (own_->error() != 0) fail_on_disk(own_->error(), "{}: cannot be created", path_);
     descriptor_ = own_->descriptor();
-    if (bytes > 0 && ::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) refuse("cannot be resized", errno);
+    if (bytes > 0 && ::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0)
+      fail_on_disk(errno, "{}: cannot be resized", path_);
     return own_->name();
   });
   s.agree([&] {
     if (descriptor_ < 0) descriptor_ = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
-    if (descriptor_ < 0) refuse("cannot be opened on every rank; use a folder shared by all nodes", errno);
+    if (descriptor_ < 0)
+      fail_on_disk(errno, "{}: cannot be opened on every rank; use a folder shared by all nodes", path_);
   });
 }
 
@@ -38,16 +38,12 @@ int shared_file::close_file() {
   return descriptor < 0 || ::close(descriptor) == 0 ? 0 : errno;
 }
 
-void shared_file::refuse(const char* what, int error) const {
-  throw failure(exit_status::disk, fmt::format("{}: {}: {}", path_, what, std::strerror(error)));
-}
-
 void shared_file::write(std::uint64_t offset, const void* data, std::size_t bytes) const {
   const char* at = static_cast<const char*>(data);
   while (bytes > 0) {
     const ssize_t n = ::pwrite(descriptor_, at, bytes, static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) refuse("cannot be written", errno);
+    if (n < 0) fail_on_disk(errno, "{}: cannot be written", path_);
     at += n, offset += static_cast<std::uint64_t>(n), bytes -= static_cast<std::size_t>(n);
   }
 }
@@ -57,7 +53,7 @@ void shared_file::read(std::uint64_t offset, void* data, std::size_t bytes) cons
   while (bytes > 0) {
     const ssize_t n = ::pread(descriptor_, at, bytes, static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) refuse("cannot be read back", n == 0 ? EIO : errno);
+    if (n <= 0) fail_on_disk(n == 0 ? EIO : errno, "{}: cannot be read back", path_);
     at += n, offset += static_cast<std::uint64_t>(n), bytes -= static_cast<std::size_t>(n);
   }
 }
@@ -65,11 +61,11 @@ void shared_file::read(std::uint64_t offset, void* data, std::size_t bytes) cons
 void shared_file::finish() {
   // Network file systems may report a full disk only on close.
   session_.agree([&] {
-    if (const int error = close_file(); error != 0) refuse("cannot be written", error);
+    if (const int error = close_file(); error != 0) fail_on_disk(error, "{}: cannot be written", path_);
   });
   session_.on_root([&] {
     if (const int error = own_->rename(existing_file::replaced); error != 0)
-      refuse("cannot be renamed from its temporary name", error);
+      fail_on_disk(error, "{}: cannot be renamed from its temporary name", path_);
   });
 }
 

@@ -28,7 +28,6 @@ class shared_file {
   void finish();
 
  private:
-  [[noreturn]] void refuse(const char* what, int error) const;
   int close_file();  ///< 0 or the error number
 
   const session& session_;

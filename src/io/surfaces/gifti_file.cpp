@@ -38,7 +38,7 @@ class gifti_builder : public xml_handler {
 
   void start(std::string_view element, const xml_attributes& attributes) override {
     if (!is_gifti_ && element != "GIFTI")
-      refuse(fmt::format("{}: begins with <{}>, expected the <GIFTI> of a GIFTI file", file_.name, element));
+      refuse_data("{}: begins with <{}>, expected the <GIFTI> of a GIFTI file", file_.name, element);
     text_ = nullptr;
     if (element == "GIFTI") {
       is_gifti_ = true;
@@ -46,7 +46,7 @@ class gifti_builder : public xml_handler {
     } else if (element == "DataArray") {
       start_array(attributes);
     } else if (element == "Data") {
-      if (!in_array_) refuse(fmt::format("{}: <Data> outside <DataArray>", file_.name));
+      if (!in_array_) refuse_data("{}: <Data> outside <DataArray>", file_.name);
       collect(data_, max_text_bytes(file_.arrays.back(), coding_));
     } else if (element == "Name") {
       collect(note_name_, max_note_bytes);
@@ -73,8 +73,8 @@ class gifti_builder : public xml_handler {
         if (c != ' ' && c != '\n' && c != '\t' && c != '\r') text_->push_back(c);
     }
     if (text_->size() > max_text_)
-      refuse(fmt::format("{}: has a text of more than {} bytes{}", where(), max_text_,
-                         text_ == &data_ ? ", expected at most that for its Dim0, Dim1" : ""));
+      refuse_data("{}: has a text of more than {} bytes{}", where(), max_text_,
+                  text_ == &data_ ? ", expected at most that for its Dim0, Dim1" : "");
   }
 
   void end(std::string_view element) override {
@@ -91,7 +91,7 @@ class gifti_builder : public xml_handler {
     } else if (element == "CoordinateSystemTransformMatrix") {
       if (gifti_transform* t = current_transform()) end_transform(*t);
     } else if (element == "DataArray") {
-      if (!has_data_) refuse(fmt::format("{}: has no <Data>", where()));
+      if (!has_data_) refuse_data("{}: has no <Data>", where());
       in_array_ = false;
     } else if (element == "GIFTI") {
       check_count();
@@ -100,8 +100,6 @@ class gifti_builder : public xml_handler {
   }
 
  private:
-  [[noreturn]] static void refuse(const std::string& message) { throw failure(exit_status::bad_data, message); }
-
   std::string where() const { return in_array_ ? file_.describe(file_.arrays.size() - 1) : file_.name; }
 
   gifti_transform* current_transform() {
@@ -126,29 +124,27 @@ class gifti_builder : public xml_handler {
   }
 
   void count_note() {
-    if (++notes_ > max_notes) refuse(fmt::format("{}: has more than {} notes or labels", file_.name, max_notes));
+    if (++notes_ > max_notes) refuse_data("{}: has more than {} notes or labels", file_.name, max_notes);
   }
 
   void check_count() const {
     std::uint64_t expected = 0;
     if (!announced_.empty() && parse_integer(announced_, expected) && expected == file_.arrays.size()) return;
-    refuse(
-        fmt::format("{}: has {} data arrays, but its NumberOfDataArrays is "
-                    "\"{}\"; write it again",
-                    file_.name, file_.arrays.size(), announced_));
+    refuse_data("{}: has {} data arrays, but its NumberOfDataArrays is \"{}\"; write it again", file_.name,
+                file_.arrays.size(), announced_);
   }
 
   void start_label(const xml_attributes& attributes) {
     const std::string_view key = attributes.find("Key").empty() ? attributes.find("Index") : attributes.find("Key");
     surface_label label;
     if (!parse_integer(key, label.key))
-      refuse(fmt::format("{}: the Key of a label is \"{}\", expected an integer", file_.name, key));
+      refuse_data("{}: the Key of a label is \"{}\", expected an integer", file_.name, key);
     file_.labels.push_back(label);
     collect(label_, max_note_bytes);
   }
 
   void start_array(const xml_attributes& attributes) {
-    if (in_array_) refuse(fmt::format("{}: holds another <DataArray>", where()));
+    if (in_array_) refuse_data("{}: holds another <DataArray>", where());
     in_array_ = true;
     has_data_ = false;
     count_note();
@@ -162,7 +158,7 @@ class gifti_builder : public xml_handler {
   }
 
   [[noreturn]] void refuse_attribute(const char* name, std::string_view found, const std::string& expected) const {
-    refuse(fmt::format("{}: {} is \"{}\", expected {}", where(), name, found, expected));
+    refuse_data("{}: {} is \"{}\", expected {}", where(), name, found, expected);
   }
 
   element_type read_type(std::string_view type) const {
@@ -178,11 +174,10 @@ class gifti_builder : public xml_handler {
     if (form == "Base64Binary") return gifti_coding::text_form::base64;
     if (form == "GZipBase64Binary") return gifti_coding::text_form::compressed_base64;
     if (form == "ExternalFileBinary")
-      refuse(
-          fmt::format("{}: its values are in an external file, which is not "
-                      "supported; store them inside, with "
-                      "`wb_command -gifti-convert GZIP_BASE64_BINARY IN OUT`",
-                      where()));
+      refuse_data(
+          "{}: its values are in an external file, which is not supported; store them inside, with `wb_command "
+          "-gifti-convert GZIP_BASE64_BINARY IN OUT`",
+          where());
     refuse_attribute("Encoding", form, "ASCII, Base64Binary or GZipBase64Binary");
   }
 

@@ -28,10 +28,9 @@ std::uint64_t value_bytes(const gifti_array& array) { return array.rows * array.
 
 [[noreturn]] void refuse_values(const std::string& where, const std::string& found, const gifti_array& array,
                                 const char* unit) {
-  throw failure(exit_status::bad_data,
-                fmt::format("{}: has {}, expected {} {} for {} x {} values", where, found,
-                            std::string_view(unit) == "bytes" ? value_bytes(array) : array.rows * array.columns, unit,
-                            array.rows, array.columns));
+  refuse_data("{}: has {}, expected {} {} for {} x {} values", where, found,
+              std::string_view(unit) == "bytes" ? value_bytes(array) : array.rows * array.columns, unit, array.rows,
+              array.columns);
 }
 
 std::vector<std::byte> decode_base64(std::string_view text, const std::string& where) {
@@ -49,9 +48,7 @@ std::vector<std::byte> decode_base64(std::string_view text, const std::string& w
   int held = 0;  // bits
   for (const char c : text) {
     const int digit = digits[static_cast<unsigned char>(c)];
-    if (digit < 0)
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}: <Data> has the character \"{}\", expected base64", where, std::string(1, c)));
+    if (digit < 0) refuse_data("{}: <Data> has the character \"{}\", expected base64", where, std::string(1, c));
     bits = bits << 6 | static_cast<std::uint32_t>(digit);
     held += 6;
     if (held < 8) continue;
@@ -98,8 +95,7 @@ void inflate_values(gifti_array& array, std::vector<std::byte> stored, const std
   }
   inflateEnd(&z);
   if (code != Z_STREAM_END && made <= expected)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: the compressed <Data> is damaged or truncated after {} bytes", where, made));
+    refuse_data("{}: the compressed <Data> is damaged or truncated after {} bytes", where, made);
   if (made != expected)
     refuse_values(where, made < expected ? fmt::format("{} bytes", made) : "more bytes", array, "bytes");
   array.values.resize(expected);
@@ -110,8 +106,7 @@ T convert_number(double value, std::string_view token, const std::string& where)
   if constexpr (std::is_integral_v<T>) {
     if (value != std::floor(value) || value < static_cast<double>(std::numeric_limits<T>::lowest()) ||
         value > static_cast<double>(std::numeric_limits<T>::max()))
-      throw failure(exit_status::bad_data, fmt::format("{}: <Data> has \"{}\", expected an integer of its DataType",
-                                                       where, token.substr(0, 40)));
+      refuse_data("{}: <Data> has \"{}\", expected an integer of its DataType", where, token.substr(0, 40));
   }
   return static_cast<T>(value);
 }
@@ -133,8 +128,7 @@ void parse_decimals(gifti_array& array, std::string_view text, const std::string
     const std::size_t plus = token.size() > 1 && token[0] == '+' ? 1 : 0;
     const auto [last, code] = std::from_chars(token.data() + plus, token.data() + token.size(), value);
     if (code != std::errc{} || last != token.data() + token.size())
-      throw failure(exit_status::bad_data, fmt::format("{}: number {} is \"{}\", expected a number", where,
-                                                       numbers.size() + 1, token.substr(0, 40)));
+      refuse_data("{}: number {} is \"{}\", expected a number", where, numbers.size() + 1, token.substr(0, 40));
     numbers.push_back(convert_number<T>(value, token, where));
   }
   if (numbers.size() != count) refuse_values(where, fmt::format("{} numbers", numbers.size()), array, "numbers");

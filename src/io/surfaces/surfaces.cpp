@@ -43,16 +43,13 @@ const gifti_array& find_array(const gifti_file& file, const char* intent, const 
   const gifti_array* found = nullptr;
   for (const gifti_array& array : file.arrays) {
     if (array.intent != intent) continue;
-    if (found != nullptr) refuse_data(fmt::format("{}: has two arrays of {}, expected one surface", file.name, what));
+    if (found != nullptr) refuse_data("{}: has two arrays of {}, expected one surface", file.name, what);
     found = &array;
   }
   if (found == nullptr)
-    refuse_data(
-        fmt::format("{}: has no {} (NIFTI_INTENT_{}), expected a "
-                    "surface such as white.surf.gii",
-                    file.name, what, intent));
+    refuse_data("{}: has no {} (NIFTI_INTENT_{}), expected a surface such as white.surf.gii", file.name, what, intent);
   if (found->columns != 3)
-    refuse_data(fmt::format("{}: the array of {} has {} columns, expected 3", file.name, what, found->columns));
+    refuse_data("{}: the array of {} has {} columns, expected 3", file.name, what, found->columns);
   return *found;
 }
 
@@ -107,8 +104,7 @@ std::string find_other_origin(const gifti_array& points) {
 }
 
 void require_one_column(const gifti_array& array, const std::string& where) {
-  if (array.columns != 1)
-    refuse_data(fmt::format("{}: has {} columns, expected one value per vertex", where, array.columns));
+  if (array.columns != 1) refuse_data("{}: has {} columns, expected one value per vertex", where, array.columns);
 }
 
 /// NaN is not a value, and counts as 0, as in masks that are images: metrics of Workbench have NaN on the medial wall.
@@ -117,7 +113,7 @@ void remove_nan(std::vector<double>& values, const std::string& where) {
   std::uint64_t missing = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::isinf(values[i]))
-      refuse_data(fmt::format("{}: vertex {} has the value {}, expected a finite number or NaN", where, i, values[i]));
+      refuse_data("{}: vertex {} has the value {}, expected a finite number or NaN", where, i, values[i]);
     if (!std::isnan(values[i])) continue;
     values[i] = 0;
     ++missing;
@@ -129,14 +125,13 @@ surface convert_surface(const gifti_file& file) {
   surface s;
   const gifti_array& points = find_array(file, "POINTSET", "points");
   if (points.type != element_type::float32 && points.type != element_type::float64)
-    refuse_data(fmt::format("{}: the points are integers, expected NIFTI_TYPE_FLOAT32", file.name));
+    refuse_data("{}: the points are integers, expected NIFTI_TYPE_FLOAT32", file.name);
   const std::vector<float> mm = to_floats(points.numbers());
   s.points_mm.resize(points.rows);
   std::memcpy(s.points_mm.data(), mm.data(), mm.size() * sizeof(float));
   s.other_origin = find_other_origin(points);
   const gifti_array& triangles = find_array(file, "TRIANGLE", "triangles");
-  if (triangles.type != element_type::int32)
-    refuse_data(fmt::format("{}: the triangles are not of NIFTI_TYPE_INT32", file.name));
+  if (triangles.type != element_type::int32) refuse_data("{}: the triangles are not of NIFTI_TYPE_INT32", file.name);
   s.triangles.resize(triangles.rows);
   std::memcpy(s.triangles.data(), triangles.values.data(), triangles.values.size());
   s.structure = find_structure(file);
@@ -156,8 +151,7 @@ class word_reader {
   word_reader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
 
   [[noreturn]] void refuse(const std::string& found, const std::string& expected) const {
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: line {}: found {}, expected {}", name_, line_, found, expected));
+    refuse_data("{}: line {}: found {}, expected {}", name_, line_, found, expected);
   }
 
   /// The rest of the current line.
@@ -496,27 +490,26 @@ void check_millimetres(const surface& s, const std::string& name) {
     }
   if (2 * wrong <= numbers && std::abs(found) <= huge_mm) return;
   refuse_data(
-      fmt::format("{}: vertex {} has the coordinate {:g}, expected millimetres ({} of {} coordinates are below {:g} or "
-                  "above {:g}); does the file state the order of bytes that its points have (Endian of GIFTI)?",
-                  name, vertex, found, wrong, numbers, tiny_mm, huge_mm));
+      "{}: vertex {} has the coordinate {:g}, expected millimetres ({} of {} coordinates are below {:g} or above "
+      "{:g}); does the file state the order of bytes that its points have (Endian of GIFTI)?",
+      name, vertex, found, wrong, numbers, tiny_mm, huge_mm);
 }
 
 void check_surface(const surface& s, const std::string& name) {
   if (s.points_mm.empty() || s.triangles.empty())
-    refuse_data(fmt::format("{}: has {} vertices and {} triangles, expected at least one of each", name,
-                            s.points_mm.size(), s.triangles.size()));
+    refuse_data("{}: has {} vertices and {} triangles, expected at least one of each", name, s.points_mm.size(),
+                s.triangles.size());
   for (std::size_t i = 0; i < s.points_mm.size(); ++i)
     for (const float x : s.points_mm[i])
-      if (!std::isfinite(x))
-        refuse_data(fmt::format("{}: vertex {} has the coordinate {}, expected a finite number", name, i, x));
+      if (!std::isfinite(x)) refuse_data("{}: vertex {} has the coordinate {}, expected a finite number", name, i, x);
   for (std::size_t i = 0; i < s.triangles.size(); ++i)
     for (const std::uint32_t corner : s.triangles[i])
       if (corner >= s.points_mm.size())
-        refuse_data(fmt::format("{}: triangle {} has the vertex {}, expected 0 to {}", name, i,
-                                static_cast<std::int32_t>(corner), s.points_mm.size() - 1));
+        refuse_data("{}: triangle {} has the vertex {}, expected 0 to {}", name, i, static_cast<std::int32_t>(corner),
+                    s.points_mm.size() - 1);
   if (!s.values.empty() && s.values.size() != s.points_mm.size())
-    refuse_data(fmt::format("{}: has {} values for {} vertices, expected one per vertex", name, s.values.size(),
-                            s.points_mm.size()));
+    refuse_data("{}: has {} values for {} vertices, expected one per vertex", name, s.values.size(),
+                s.points_mm.size());
   check_millimetres(s, name);
 }
 
@@ -529,10 +522,9 @@ surface read_surface(const std::string& path) {
   const auto format = find_format(path);
   if (!format)
     refuse_data(
-        fmt::format("{}: is not a surface; expected GIFTI (a name that "
-                    "ends in .gii), FreeSurfer's text (a "
-                    "first line #!ascii) or VTK's legacy text",
-                    name));
+        "{}: is not a surface; expected GIFTI (a name that ends in .gii), FreeSurfer's text (a first line #!ascii) or "
+        "VTK's legacy text",
+        name);
   constexpr std::uint64_t max_text_file_bytes = std::uint64_t{1} << 32;
   surface s;
   if (*format == surface_format::gifti) {
@@ -555,8 +547,8 @@ surface_values read_surface_values(const std::string& path) {
     if (!has_values(array)) continue;
     require_one_column(array, file.describe(i));
     if (!v.arrays.empty() && array.rows != v.arrays.front().values.size())
-      refuse_data(fmt::format("{}: has {} values, expected {} as in the array before", file.describe(i), array.rows,
-                              v.arrays.front().values.size()));
+      refuse_data("{}: has {} values, expected {} as in the array before", file.describe(i), array.rows,
+                  v.arrays.front().values.size());
     if (array.intent == "LABEL") v.is_label = true;
     const auto name = array.notes.find("Name");
     v.arrays.push_back(
@@ -564,10 +556,7 @@ surface_values read_surface_values(const std::string& path) {
     remove_nan(v.arrays.back().values, file.describe(i));
   }
   if (v.arrays.empty())
-    refuse_data(
-        fmt::format("{}: has no values per vertex, expected a file "
-                    "such as .func.gii, .shape.gii or .label.gii",
-                    file.name));
+    refuse_data("{}: has no values per vertex, expected a file such as .func.gii, .shape.gii or .label.gii", file.name);
   return v;
 }
 

@@ -43,10 +43,8 @@ std::string make_tck_header(const fibre_source& source) {
 void require_finite(std::span<const float> mm, const fibre_piece& piece) {
   for (std::size_t i = 0; i < mm.size(); ++i) {
     if (!std::isfinite(mm[i]))
-      throw failure(exit_status::bad_data,
-                    fmt::format("point {} has the coordinate {}, expected a finite number: NaN ends a path in TCK; "
-                                "use --to trx",
-                                piece.first_point + i / 3, mm[i]));
+      refuse_data("point {} has the coordinate {}, expected a finite number: NaN ends a path in TCK; use --to trx",
+                  piece.first_point + i / 3, mm[i]);
   }
 }
 

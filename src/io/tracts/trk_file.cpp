@@ -89,8 +89,7 @@ trk_geometry make_trk_geometry(const image_grid& grid) {
     for (std::size_t row = 0; row < 3; ++row) axes[row][column] = m[row][column] / std::sqrt(squares);
   }
   if (!(std::abs(determinant(axes)) > 1e-6))
-    throw failure(exit_status::bad_data,
-                  "the image's voxel_to_world matrix cannot be inverted, which TRK needs; use --to trx or tck");
+    refuse_data("the image's voxel_to_world matrix cannot be inverted, which TRK needs; use --to trx or tck");
   const matrix3 c = cofactors(m);
   const double d = determinant(m);
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -178,8 +177,7 @@ class trk_header {
 
   static std::int16_t extent(std::uint64_t voxels) {
     if (voxels > INT16_MAX)
-      throw failure(exit_status::bad_data,
-                    fmt::format("the image has {} voxels along an axis, more than TRK allows; use --to trx", voxels));
+      refuse_data("the image has {} voxels along an axis, more than TRK allows; use --to trx", voxels);
     return static_cast<std::int16_t>(voxels);
   }
 

@@ -104,12 +104,10 @@ coefficient_header read_fields(const nifti_header& header) {
     found.voxel_mm[d] = header.intent.parameters[d];
     if (!(n >= 2 && n <= 1024 && n == std::round(n)) || !(found.voxel_mm[d] > 0 && found.voxel_mm[d] < 1000))
       refuse_data(
-          fmt::format("{}: has {} voxels of {} mm along axis {} (qoffset, intent_p), expected the field's size as "
-                      "fnirt writes it",
-                      name, n, found.voxel_mm[d], d + 1));
+          "{}: has {} voxels of {} mm along axis {} (qoffset, intent_p), expected the field's size as fnirt writes it",
+          name, n, found.voxel_mm[d], d + 1);
     if (has_knots && !(knots >= 1 && knots <= n && knots == std::round(knots)))
-      refuse_data(fmt::format("{}: pixdim[{}] is {}, expected the whole number of voxels between two knots", name,
-                              d + 1, knots));
+      refuse_data("{}: pixdim[{}] is {}, expected the whole number of voxels between two knots", name, d + 1, knots);
     found.size[d] = static_cast<std::uint64_t>(n);
     found.spacing[d] = has_knots ? static_cast<std::uint64_t>(knots) : 1;
     for (std::size_t k = 0; k < 3; ++k) found.affine.axes[3 * d + k] = header.geometry.at("srow")[d][k];
@@ -117,15 +115,14 @@ coefficient_header read_fields(const nifti_header& header) {
     const std::uint64_t count = header.grid.size[d];
     const std::uint64_t least = found.spacing[d] == 1 ? found.size[d] : (found.size[d] - 1) / found.spacing[d] + 2;
     if (has_knots ? count < least || count > least + 4 : count > found.size[d])
-      refuse_data(fmt::format("{}: has {} coefficients along axis {}, expected about {} for {} voxels", name, count,
-                              d + 1, has_knots ? least + 1 : found.size[d], found.size[d]));
+      refuse_data("{}: has {} coefficients along axis {}, expected about {} for {} voxels", name, count, d + 1,
+                  has_knots ? least + 1 : found.size[d], found.size[d]);
   }
   if (found.size[0] * found.size[1] * found.size[2] > max_voxels)
-    refuse_data(fmt::format("{}: its field has {} voxels (qoffset), expected at most {}", name,
-                            fmt::join(found.size, " x "), max_voxels));
+    refuse_data("{}: its field has {} voxels (qoffset), expected at most {}", name, fmt::join(found.size, " x "),
+                max_voxels);
   if (!(std::abs(determinant(found.affine.axes)) > 1e-6))
-    refuse_data(fmt::format(
-        "{}: its affine part (sform) is singular, expected the matrix of FLIRT that fnirt began with", name));
+    refuse_data("{}: its affine part (sform) is singular, expected the matrix of FLIRT that fnirt began with", name);
   return found;
 }
 

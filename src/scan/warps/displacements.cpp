@@ -1,4 +1,3 @@
-#include <fmt/core.h>
 
 #include <cmath>
 
@@ -61,10 +60,9 @@ void make_relative(mm_field& field, const image_grid& grid) {
 transform read_fsl_field(const nifti_header& header) {
   const std::string& name = header.path;
   const int code = header.intent.code;
-  if (header.volumes != 3)
-    refuse_data(fmt::format("{}: has {} volumes, expected the 3 of a warp", name, header.volumes));
+  if (header.volumes != 3) refuse_data("{}: has {} volumes, expected the 3 of a warp", name, header.volumes);
   if (code >= intent::first_of_topup && code <= intent::last_of_topup)
-    refuse_data(fmt::format("{}: is a field of topup (intent code {}), expected a warp", name, code));
+    refuse_data("{}: is a field of topup (intent code {}), expected a warp", name, code);
   transform t;
   t.frame = mm_frame::fsl;
   if (code == intent::cubic || code == intent::quadratic || code == intent::cosines) {
@@ -84,16 +82,16 @@ transform read_fsl_field(const nifti_header& header) {
 transform read_itk_field(const nifti_header& header) {
   const std::string& name = header.path;
   if (header.volumes != 3 || header.series != 3)
-    refuse_data(fmt::format("{}: has {} x {} values per voxel, expected the 1 x 3 of a displacement field of ITK", name,
-                            header.volumes / header.series, header.series));
+    refuse_data("{}: has {} x {} values per voxel, expected the 1 x 3 of a displacement field of ITK", name,
+                header.volumes / header.series, header.series);
   if (header.intent.code != intent::displacement && header.intent.code != intent::vector)
-    refuse_data(fmt::format("{}: has intent code {}, expected {} (vector), a displacement field of ITK", name,
-                            header.intent.code, intent::vector));
+    refuse_data("{}: has intent code {}, expected {} (vector), a displacement field of ITK", name, header.intent.code,
+                intent::vector);
   if (header.intent.name == "Mapping")
     refuse_data(
-        fmt::format("{}: is a deformation of SPM, which stores positions; convert it to a displacement field of "
-                    "ITK or a warp of FSL",
-                    name));
+        "{}: is a deformation of SPM, which stores positions; convert it to a displacement field of ITK or a warp of "
+        "FSL",
+        name);
   transform t;
   t.field.size = header.grid.size;
   t.field.to_voxel = to_world(header.grid).inverse();

@@ -1,4 +1,3 @@
-#include <fmt/core.h>
 
 #include <cmath>
 #include <cstring>
@@ -20,7 +19,7 @@ itk_numbers read_text(const std::string& text, const std::string& name) {
     words >> key;
     if (key == "Transform:") {
       if (!found.kind.empty())
-        refuse_data(fmt::format("{}: has several transforms, expected one; give them as separate files", name));
+        refuse_data("{}: has several transforms, expected one; give them as separate files", name);
       words >> found.kind;
     }
     std::vector<double>* numbers = key == "Parameters:"        ? &found.parameters
@@ -37,10 +36,8 @@ itk_numbers read_text(const std::string& text, const std::string& name) {
 itk_numbers read_matlab(const std::string& bytes, const std::string& name) {
   itk_numbers found;
   const auto refuse = [&] {
-    refuse_data(
-        fmt::format("{}: is not an affine transform of ITK (MATLAB file version 4), a text of one, or a matrix of "
-                    "FLIRT",
-                    name));
+    refuse_data("{}: is not an affine transform of ITK (MATLAB file version 4), a text of one, or a matrix of FLIRT",
+                name);
   };
   for (std::size_t at = 0; at < bytes.size();) {
     std::int32_t head[5];
@@ -58,7 +55,7 @@ itk_numbers read_matlab(const std::string& bytes, const std::string& name) {
     at += letters;
     std::vector<double>& numbers = word == "fixed" ? found.fixed : found.parameters;
     if (word != "fixed") {
-      if (!found.kind.empty()) refuse_data(fmt::format("{}: has several transforms, expected one", name));
+      if (!found.kind.empty()) refuse_data("{}: has several transforms, expected one", name);
       found.kind = word;
     }
     for (std::size_t i = 0; i < count; ++i, at += width) {
@@ -91,12 +88,11 @@ transform make_itk_affine(const itk_numbers& found, const std::string& name) {
       found.kind.starts_with("AffineTransform_") || found.kind.starts_with("MatrixOffsetTransformBase_");
   const bool is_shift = found.kind.starts_with("TranslationTransform_");
   if (!is_affine && !is_shift)
-    refuse_data(
-        fmt::format("{}: is a {}, expected an AffineTransform, MatrixOffsetTransformBase or TranslationTransform", name,
-                    found.kind.empty() ? "file without a transform" : found.kind));
+    refuse_data("{}: is a {}, expected an AffineTransform, MatrixOffsetTransformBase or TranslationTransform", name,
+                found.kind.empty() ? "file without a transform" : found.kind);
   if (found.parameters.size() != (is_affine ? 12 : 3) || found.fixed.size() != (is_affine ? 3 : found.fixed.size()))
-    refuse_data(fmt::format("{}: has {} parameters and {} fixed ones, expected {}", name, found.parameters.size(),
-                            found.fixed.size(), is_affine ? "12 and 3" : "3"));
+    refuse_data("{}: has {} parameters and {} fixed ones, expected {}", name, found.parameters.size(),
+                found.fixed.size(), is_affine ? "12 and 3" : "3");
   // y = M (x - centre) + centre + shift, with both first axes reversed from ITK's world to NIfTI's.
   transform t;
   voxel_map& map = t.before;
@@ -113,7 +109,7 @@ transform make_itk_affine(const itk_numbers& found, const std::string& name) {
   }
   const double size = determinant(map.axes);
   if (!std::isfinite(size + sum) || std::abs(size) < 1e-6)
-    refuse_data(fmt::format("{}: its determinant is {:.3g}, expected a map that can be inverted", name, size));
+    refuse_data("{}: its determinant is {:.3g}, expected a map that can be inverted", name, size);
   return t;
 }
 

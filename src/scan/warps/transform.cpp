@@ -24,7 +24,7 @@ bool is_bracketed(const std::string& name) { return name.starts_with("[") && nam
 transform read_flirt_matrix(const std::string& path) {
   const number_table t = read_number_table(path);
   const auto refuse = [&](const std::string& found) {
-    refuse_data(fmt::format("{}: {}, expected a matrix of FLIRT (4 x 4 numbers, the last row 0 0 0 1)", t.name, found));
+    refuse_data("{}: {}, expected a matrix of FLIRT (4 x 4 numbers, the last row 0 0 0 1)", t.name, found);
   };
   if (t.rows != 4 || t.columns != 4) refuse(fmt::format("has {} x {} numbers", t.rows, t.columns));
   for (std::size_t k = 0; k < 4; ++k)
@@ -53,9 +53,7 @@ transform read_field(const std::string& path) {
 /// Throws failure (usage) for files that other programs convert.
 void refuse_freesurfer(const std::string& path) {
   if (path.ends_with(".lta") || path.ends_with(".m3z"))
-    throw failure(
-        exit_status::usage,
-        fmt::format("{}: is a transform of FreeSurfer; lta_convert and mri_warp_convert write FSL's or ITK's", path));
+    refuse_usage("{}: is a transform of FreeSurfer; lta_convert and mri_warp_convert write FSL's or ITK's", path);
 }
 
 /// As a map from the new image to the old one.
@@ -68,13 +66,11 @@ transform forward(transform t) {
 /// The first transform, then the second.
 transform join(const transform& first, transform second, const std::string& names) {
   if (first.frame == mm_frame::fsl || second.frame == mm_frame::fsl)
-    throw failure(exit_status::usage,
-                  fmt::format("{}: transforms of FSL cannot be joined here; convertwarp writes one file", names));
+    refuse_usage("{}: transforms of FSL cannot be joined here; convertwarp writes one file", names);
   if (first.has_field() && second.has_field())
-    throw failure(exit_status::usage,
-                  fmt::format("{}: two displacement fields cannot be joined here; antsApplyTransforms "
-                              "-o [NAME.nii.gz,1] writes one file",
-                              names));
+    refuse_usage(
+        "{}: two displacement fields cannot be joined here; antsApplyTransforms -o [NAME.nii.gz,1] writes one file",
+        names);
   transform both = first;
   if (second.has_field()) {
     both.before = product(both.before, second.before);  // that of a composite
@@ -126,10 +122,9 @@ transform read_transform(const std::string& name) {
   if (!is_bracketed(name)) return t;
   const bool inverts = name.ends_with(",1]");
   if (!inverts && !name.ends_with(",0]"))
-    throw failure(exit_status::usage, fmt::format("{}: expected [FILE,1], the inverse of an affine transform", name));
+    refuse_usage("{}: expected [FILE,1], the inverse of an affine transform", name);
   if (inverts && t.has_field())
-    throw failure(exit_status::usage,
-                  fmt::format("{}: a displacement field is not inverted here; give that of the other direction", name));
+    refuse_usage("{}: a displacement field is not inverted here; give that of the other direction", name);
   if (inverts) t.is_inverse = !t.is_inverse;
   return t;
 }
@@ -148,8 +143,8 @@ void check_displacements(const mm_field& field, const std::string& name) {
   for (const auto& d : field.mm)
     bad += std::all_of(d.begin(), d.end(), [](float mm) { return std::abs(mm) <= largest_mm; }) ? 0 : 1;
   if (bad > 0)
-    refuse_data(fmt::format("{}: {} without a displacement in mm (NaN, infinity or above {} mm)", name,
-                            counted(bad, "voxel"), largest_mm));
+    refuse_data("{}: {} without a displacement in mm (NaN, infinity or above {} mm)", name, counted(bad, "voxel"),
+                largest_mm);
 }
 
 }  // namespace voxherd

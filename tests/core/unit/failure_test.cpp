@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <filesystem>
+#include <functional>
+#include <string>
 #include <system_error>
 
 namespace voxherd {
@@ -51,6 +54,42 @@ TEST(Failure, OtherErrorsAreDefects) {
   EXPECT_EQ(status_of(std::make_exception_ptr(std::logic_error("x"))), exit_status::internal_error);
   EXPECT_EQ(status_of(std::errc::resource_unavailable_try_again), exit_status::internal_error);
   EXPECT_EQ(status_of(std::make_exception_ptr(failure(exit_status::disk, "x"))), exit_status::disk);
+}
+
+/// "65: the message", or "none".
+std::string failure_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const failure& f) {
+    return fmt::format("{}: {}", static_cast<int>(f.status), f.what());
+  }
+  return "none";
+}
+
+TEST(Failure, EachBuilderHasItsStatusAndFormatsTheMessage) {
+  const std::string file = "a.nii";
+  EXPECT_EQ(failure_of([&] { refuse_usage("--b {}: expected {:g}", "x", 0.5); }), "2: --b x: expected 0.5");
+  EXPECT_EQ(failure_of([&] { refuse_data("{}: line {}: found {}", file, 3, "\"y\""); }),
+            "65: a.nii: line 3: found \"y\"");
+  EXPECT_EQ(failure_of([&] { refuse_missing("{}: no such file", file); }), "66: a.nii: no such file");
+  EXPECT_EQ(failure_of([&] { fail_on_disk("{}: {} bytes are missing", file, 7); }), "74: a.nii: 7 bytes are missing");
+}
+
+TEST(Failure, AMessageWithoutValuesStaysAsItIs) {
+  const std::string object = "expected {\"b\": {}}";
+  EXPECT_EQ(failure_of([&] { refuse_usage(object); }), "2: " + object);
+  EXPECT_EQ(failure_of([&] { refuse_data("expected {\"b\": {}}"); }), "65: " + object);
+  EXPECT_EQ(failure_of([&] { refuse_missing("a" + object); }), "66: a" + object);
+  EXPECT_EQ(failure_of([&] { fail_on_disk(EIO, object); }), "74: " + object + ": Input/output error");
+}
+
+TEST(Failure, OfADiskHasTheReasonAndWhatToDoIfItIsFull) {
+  const std::string file = "a.h5";
+  EXPECT_EQ(failure_of([&] { fail_on_disk(EIO, "reading {}", file); }), "74: reading a.h5: Input/output error");
+  EXPECT_EQ(failure_of([&] { fail_on_disk(ENOSPC, "{}: cannot be written", file); }),
+            "74: a.h5: cannot be written: No space left on device; free some space and start again");
+  EXPECT_EQ(failure_of([&] { fail_on_disk(EDQUOT, file); }),
+            "74: a.h5: Disk quota exceeded; free some space and start again");
 }
 
 }  // namespace
