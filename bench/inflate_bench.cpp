@@ -77,7 +77,6 @@ class summing_sink : public voxherd::inflated_sink {
     bytes_ += count;
     sum_ += some.sum;
   }
-  void cancel() override {}
   content found() const { return {bytes_, sum_}; }
 
  private:

@@ -36,15 +36,18 @@ double signal_of(const tensor6& t, const gradient_table& g, std::size_t k) {
 /// Noise-free tensors, fitted with the default: weighted least squares, two iterations.
 class tensor_problem final : public problem {
  public:
-  tensor_problem(const device& d, std::size_t measurements, std::size_t voxels) : device_(d), truth_(voxels) {
+  tensor_problem(const device& d, std::size_t measurements, std::size_t voxels)
+      : device_(d), layout_(preferred_layout(d)), truth_(voxels) {
     use_device(d);
     const gradient_table gradients = make_gradient_table(measurements);
-    rows_ = host_buffer(d, voxels * measurements * sizeof(float));
+    signals_ = host_buffer(d, voxels * measurements * sizeof(float));
     std::mt19937_64 random(20130429);
-    auto* sample = reinterpret_cast<float*>(rows_.data());
-    for (tensor6& t : truth_) {
-      t = any_tensor(random);
-      for (std::size_t k = 0; k < measurements; ++k) *sample++ = static_cast<float>(signal_of(t, gradients, k));
+    auto* const signal = reinterpret_cast<float*>(signals_.data());
+    for (std::size_t i = 0; i < voxels; ++i) {
+      truth_[i] = any_tensor(random);
+      for (std::size_t k = 0; k < measurements; ++k)
+        signal[layout_ == input_layout::rows ? i * measurements + k : k * voxels + i] =
+            static_cast<float>(signal_of(truth_[i], gradients, k));
     }
     allocate_results();
     solver_ = make_voxelwise_solver(d, tensor_estimator(gradients, {}));
@@ -52,7 +55,7 @@ class tensor_problem final : public problem {
 
   void run() override {
     use_device(device_);
-    solver_->fit(voxels(), reinterpret_cast<const float*>(rows_.data()), out_);
+    solver_->fit(voxels(), reinterpret_cast<const float*>(signals_.data()), layout_, out_);
   }
 
   /// Every voxel is fitted, and its tensor is within 1e-5 of the largest diffusivity.
@@ -80,8 +83,9 @@ class tensor_problem final : public problem {
   }
 
   device device_;
+  input_layout layout_;
   std::vector<tensor6> truth_;
-  host_buffer rows_;
+  host_buffer signals_;
   std::vector<host_buffer> results_;
   tensor_solver::outputs out_;
   std::unique_ptr<tensor_solver> solver_;

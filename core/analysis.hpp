@@ -6,10 +6,12 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "core/input_layout.hpp"
 #include "core/outputs.hpp"
 
 namespace voxherd {
@@ -84,6 +86,10 @@ class item_input : public staged_input {
   /// Fills `rows` with item_count * bytes_per_item() bytes. Called by the main thread while the device computes, for
   /// items of a stage that is ready.
   virtual void load(const batch& items, std::span<std::byte> rows) = 0;
+  /// The same in columns. Only for inputs whose values are floats.
+  virtual void load_columns(const batch& /*items*/, std::span<std::byte> /*columns*/) {
+    throw std::logic_error("an analysis reads this input in columns, but it has no load_columns()");
+  }
 };
 
 /// Computes batches on one device, one at a time. Owns its scratch memory; used by one thread.
@@ -91,7 +97,7 @@ class batch_runner {
  public:
   virtual ~batch_runner() = default;
 
-  /// `input` holds the batch's rows as analysis::input() loaded them; `outputs[i]` has room for item_count items of
+  /// `input` holds the batch's items as load_input() loaded them; `outputs[i]` has room for item_count items of
   /// outputs()[i], or for exactly the batch's points. Throws device_out_of_memory if the batch does not fit in device
   /// memory: the run then calls release_memory() and processes the batch in halves.
   virtual void run(const batch& items, std::span<const std::byte> input,
@@ -129,6 +135,8 @@ class analysis {
 
   /// What each batch is computed from; null if the analysis reads nothing item by item.
   virtual item_input* input() { return nullptr; }
+  /// How its runners read the input.
+  virtual input_layout reads() const { return input_layout::rows; }
   /// Device memory per item of a batch; determines the batch size.
   virtual std::size_t device_bytes_per_item() const = 0;
 
@@ -163,5 +171,16 @@ class analysis {
   /// or no_rank; empty if no rank holds any. The same on every rank.
   virtual std::vector<int> holders() const { return {}; }
 };
+
+/// Loads a batch of the analysis's input, if it has one, in the layout in which its runners read it.
+inline void load_input(analysis& a, const batch& items, std::span<std::byte> to) {
+  item_input* const input = a.input();
+  if (input == nullptr) return;
+  if (a.reads() == input_layout::columns) {
+    input->load_columns(items, to);
+  } else {
+    input->load(items, to);
+  }
+}
 
 }  // namespace voxherd

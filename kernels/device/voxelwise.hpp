@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "core/device.hpp"
+#include "core/input_layout.hpp"
 #include "kernels/portable/output_arrays.hpp"
 
 /// One voxel per lane: a thread of a GPU, or one after another on CPU threads. An estimator is what a fit knows before
@@ -20,12 +21,19 @@ class voxelwise_solver {
   using outputs = output_arrays<typename Estimator::outputs>;
   virtual ~voxelwise_solver() = default;
 
-  /// `rows`: count x row_floats(). Throws device_error; device_out_of_memory where fewer voxels may fit.
-  virtual void fit(std::size_t count, const float* rows, const outputs& out) = 0;
+  /// `values`: row_floats() of each of `count` voxels. The results are the same for both layouts; preferred_layout()
+  /// costs less. Throws device_error; device_out_of_memory where fewer voxels may fit.
+  virtual void fit(std::size_t count, const float* values, input_layout layout, const outputs& out) = 0;
+  void fit(std::size_t count, const float* rows, const outputs& out) { fit(count, rows, input_layout::rows, out); }
 
   /// Frees the device memory that is kept from one batch to the next.
   virtual void release_memory() {}
 };
+
+/// The layout that a solver reads as it is: neighbouring threads of a GPU read neighbouring numbers.
+inline input_layout preferred_layout(const device& d) {
+  return d.kind == backend::cuda ? input_layout::columns : input_layout::rows;
+}
 
 /// Specialised for each estimator in generated units.
 template <class Estimator>
@@ -39,11 +47,10 @@ std::unique_ptr<voxelwise_solver<Estimator>> make_voxelwise_solver(const device&
   return d.kind == backend::cuda ? make_voxelwise_cuda(e) : make_voxelwise_cpu(d, e);
 }
 
-/// Device memory that one voxel of a batch takes.
+/// Device memory that one voxel of a batch takes in the preferred layout.
 template <class Estimator>
 std::size_t voxelwise_device_bytes(const Estimator& e) {
-  // The rows are there twice: as received, and transposed.
-  return 2 * e.row_floats() * sizeof(float) + output_bytes_per_item<typename Estimator::outputs>();
+  return e.row_floats() * sizeof(float) + output_bytes_per_item<typename Estimator::outputs>();
 }
 
 }  // namespace voxherd

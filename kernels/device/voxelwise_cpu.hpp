@@ -28,12 +28,15 @@ class voxelwise_cpu_solver final : public voxelwise_solver<Estimator> {
   voxelwise_cpu_solver(const device& d, const Estimator& e)
       : callable_(e.callable(kept_)), threads_(d.threads), row_floats_(e.row_floats()) {}
 
-  void fit(std::size_t count, const float* rows, const typename voxelwise_solver<Estimator>::outputs& out) override {
+  void fit(std::size_t count, const float* values, input_layout layout,
+           const typename voxelwise_solver<Estimator>::outputs& out) override {
     const auto n = static_cast<std::ptrdiff_t>(count);
+    const bool in_rows = layout == input_layout::rows;
+    const std::size_t item_stride = in_rows ? row_floats_ : 1, value_stride = in_rows ? 1 : count;
 #pragma omp parallel for num_threads(threads_) schedule(dynamic, 64)
     for (std::ptrdiff_t i = 0; i < n; ++i) {
       const auto item = static_cast<std::size_t>(i);
-      callable_(signal_row{rows + item * row_floats_, 1}.limited_to(row_floats_), item, out);
+      callable_(signal_row{values + item * item_stride, value_stride}.limited_to(row_floats_), item, out);
     }
   }
 

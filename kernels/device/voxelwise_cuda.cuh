@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/device/input_columns.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/output_buffers.cuh"
 #include "kernels/device/voxelwise.hpp"
@@ -25,7 +26,7 @@ class sent_numbers {
   std::vector<device_buffer<std::byte>> sent_;
 };
 
-/// Voxels side by side: thread i reads column i of the transposed rows.
+/// Voxels side by side: thread i reads number i of each column.
 template <class Callable, class Outputs>
 __global__ void voxelwise_kernel(Callable callable, const float* columns, std::size_t count,
                                  output_arrays<Outputs> out) {
@@ -39,30 +40,24 @@ class voxelwise_cuda_solver final : public voxelwise_solver<Estimator> {
   using outputs = typename voxelwise_solver<Estimator>::outputs;
 
   explicit voxelwise_cuda_solver(const Estimator& e)
-      : callable_(e.callable(sent_)),
-        row_floats_(e.row_floats()),
-        results_(output_widths<typename Estimator::outputs>()) {}
+      : callable_(e.callable(sent_)), input_(e.row_floats()), results_(output_widths<typename Estimator::outputs>()) {}
 
-  void fit(std::size_t count, const float* rows, const outputs& out) override {
+  void fit(std::size_t count, const float* values, input_layout layout, const outputs& out) override {
     static_assert(std::is_trivially_copyable_v<callable_type>);
     if (count == 0) return;
     constexpr unsigned block = 128;
-    rows_.reserve(count * row_floats_);
-    columns_.reserve(count * row_floats_);
     outputs results;
     results_.reserve(count, out.array, results.array);
     results.limit_to(count);
-    VOXHERD_CUDA_CHECK(
-        cudaMemcpyAsync(rows_.data(), rows, count * row_floats_ * sizeof(float), cudaMemcpyHostToDevice, stream_));
-    launch_transpose(rows_.data(), columns_.data(), count, row_floats_, stream_);
+    const float* const columns = input_.send(values, count, layout, stream_);
     launch_items(voxelwise_kernel<callable_type, typename Estimator::outputs>, count, block, {block}, stream_,
-                 callable_, columns_.data(), count, results);
+                 callable_, columns, count, results);
     results_.fetch(count, results.array, out.array, stream_);
     stream_.wait();
   }
 
   void release_memory() override {
-    rows_ = {}, columns_ = {};
+    input_.release();
     results_.release();
   }
 
@@ -71,8 +66,7 @@ class voxelwise_cuda_solver final : public voxelwise_solver<Estimator> {
 
   sent_numbers sent_;
   callable_type callable_;
-  std::size_t row_floats_;
-  device_buffer<float> rows_, columns_;
+  input_columns input_;
   output_buffers<outputs::count> results_;
   cuda_stream stream_;
 };

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kernels/device/input_columns.cuh"
 #include "kernels/device/launch.cuh"
 #include "kernels/tensor/bootstrap.hpp"
 #include "kernels/tensor/bootstrap_fitter.hpp"
@@ -127,18 +128,15 @@ class cuda_bootstrap final : public tensor_bootstrap {
   bootstrap_place place() const { return {residual_.data(), parameter_.data(), count_}; }
 
   /// In pieces: the signals are on the device twice, in rows and in columns, and are freed when their fit is stored.
+  /// They come in rows, from which the host has removed voxels without a tensor.
   void keep(std::span<const float> rows) {
     constexpr std::size_t most = 1 << 16;
-    const std::size_t room = std::min(most, count_) * row_floats_;
-    device_buffer<float> as_come(room), columns(room);
+    input_columns signals(row_floats_);
     for (std::size_t first = 0; first < count_; first += most) {
       const std::size_t piece = std::min(most, count_ - first);
-      VOXHERD_CUDA_CHECK(cudaMemcpyAsync(as_come.data(), rows.data() + first * row_floats_,
-                                         piece * row_floats_ * sizeof(float), cudaMemcpyHostToDevice, stream_));
-      launch_transpose(as_come.data(), columns.data(), piece, row_floats_, stream_);
-      VOXHERD_CUDA_CHECK(cudaGetLastError());
+      const float* const columns = signals.send(rows.data() + first * row_floats_, piece, input_layout::rows, stream_);
       each_on_gpu(stream_, static_cast<std::uint32_t>(piece),
-                  keep_each{bootstrap_keeper(design_, settings_.tensor), columns.data(), piece, first, place(),
+                  keep_each{bootstrap_keeper(design_, settings_.tensor), columns, piece, first, place(),
                             data_tensor_.data(), data_status_.data()});
     }
     stream_.wait();

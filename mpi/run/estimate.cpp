@@ -35,14 +35,14 @@ probe_times time_probe(analysis& a, const device_hooks& device, const result_lay
                        std::uint64_t parts) {
   work_slot slot = make_slot(a, device, largest_room({&probe, 1}, layout.point_offsets), layout.point_offsets);
   slot.items = probe;
-  if (item_input* input = a.input()) input->load(probe, slot.input_rows());
+  load_input(a, probe, slot.input_bytes());
   if (device.enter_thread) device.enter_thread();
   const std::unique_ptr<batch_runner> runner = parts > 0 ? a.make_probe(parts) : a.make_runner();
   probe_times times;
   double all = 0;
   for (int turn = 0; turn < 2 || (all < 0.3 && turn < max_tries); ++turn) {
     const auto start = std::chrono::steady_clock::now();
-    runner->run(probe, slot.input_rows(), slot.output_spans());
+    runner->run(probe, slot.input_bytes(), slot.output_spans());
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     times.fastest = std::min(times.fastest, seconds);
     if (turn > 0) times.mean += (seconds - times.mean) / turn;

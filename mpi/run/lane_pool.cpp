@@ -1,6 +1,7 @@
 #include "mpi/run/lane_pool.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/clock.hpp"
 #include "core/threads.hpp"
@@ -27,13 +28,27 @@ std::vector<std::span<std::byte>> piece_rows(const batch& piece, const batch& it
 
 }  // namespace
 
+/// Items [first, first + count) of the input of a batch. Their columns are copied together.
+std::span<const std::byte> piecewise_runner::piece_input(std::span<const std::byte> input, std::uint64_t first,
+                                                         std::uint64_t count) {
+  const std::size_t bytes = count * input_bytes_per_item_;
+  if (layout_ == input_layout::rows || bytes == input.size())
+    return input.subspan(first * input_bytes_per_item_, bytes);
+  piece_columns_.resize(bytes);
+  const std::size_t piece_bytes = count * sizeof(float);
+  const std::size_t column_bytes = input.size() / (input_bytes_per_item_ / sizeof(float));
+  const std::byte* from = input.data() + first * sizeof(float);
+  for (std::size_t at = 0; at < bytes; at += piece_bytes, from += column_bytes)
+    std::memcpy(piece_columns_.data() + at, from, piece_bytes);
+  return piece_columns_;
+}
+
 void piecewise_runner::run(const batch& items, std::span<const std::byte> input,
                            std::span<const std::span<std::byte>> outputs, std::span<const output_spec> specs,
                            std::span<const std::uint64_t> point_offsets) {
   const auto run_piece = [&](std::uint64_t first, std::uint64_t count) {
     const batch piece{items.number, items.first_item + first, count};
-    runner_->run(piece, input.subspan(first * input_bytes_per_item_, count * input_bytes_per_item_),
-                 piece_rows(piece, items, outputs, specs, point_offsets));
+    runner_->run(piece, piece_input(input, first, count), piece_rows(piece, items, outputs, specs, point_offsets));
   };
   pieces_.run(items.item_count, run_piece, [&] { runner_->release_memory(); });
 }
@@ -156,7 +171,7 @@ void lane_pool::drive(analysis& a, const device_hooks& device, int lane) {
 
 void lane_pool::compute(piecewise_runner& runner, work_slot& slot) {
   slot.times.compute_begin = steady_seconds();
-  runner.run(slot.items, slot.input_rows(), slot.output_spans(), slot.specs, slot.point_offsets);
+  runner.run(slot.items, slot.input_bytes(), slot.output_spans(), slot.specs, slot.point_offsets);
   slot.times.compute_end = steady_seconds();
   slot.microseconds = static_cast<std::uint64_t>(1e6 * (slot.times.compute_end - slot.times.compute_begin));
 }

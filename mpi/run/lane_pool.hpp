@@ -23,7 +23,9 @@ namespace voxherd {
 class piecewise_runner {
  public:
   explicit piecewise_runner(analysis& a)
-      : runner_(a.make_runner()), input_bytes_per_item_(a.input() == nullptr ? 0 : a.input()->bytes_per_item()) {}
+      : runner_(a.make_runner()),
+        layout_(a.reads()),
+        input_bytes_per_item_(a.input() == nullptr ? 0 : a.input()->bytes_per_item()) {}
 
   /// `outputs`: the batch's rows of each of `specs`; `point_offsets`: see analysis::point_offsets(). Throws
   /// device_out_of_memory if a single item does not fit.
@@ -31,9 +33,13 @@ class piecewise_runner {
            std::span<const output_spec> specs, std::span<const std::uint64_t> point_offsets);
 
  private:
+  std::span<const std::byte> piece_input(std::span<const std::byte> input, std::uint64_t first, std::uint64_t count);
+
   std::unique_ptr<batch_runner> runner_;
+  input_layout layout_;
   std::size_t input_bytes_per_item_;
   pieces_that_fit pieces_;
+  std::vector<std::byte> piece_columns_;
 };
 
 /// Times of the events of a batch, on its rank's steady_seconds(): the content of `--trace`.
@@ -57,7 +63,7 @@ struct work_slot {
   std::uint64_t microseconds = 0;
   batch_times times;
 
-  std::span<std::byte> input_rows() const { return {input.get(), items.item_count * input_bytes_per_item}; }
+  std::span<std::byte> input_bytes() const { return {input.get(), items.item_count * input_bytes_per_item}; }
   std::vector<std::span<std::byte>> output_spans() const;
 };
 

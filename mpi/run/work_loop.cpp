@@ -87,7 +87,7 @@ bool work_loop::load_next() {
   wanted_since_ = 0;
   queue_->report_activity(batch_activity::reading, *number);
   slot->times.read_begin = steady_seconds();
-  if (item_input* input = analysis_.input()) input->load(slot->items, slot->input_rows());
+  load_input(analysis_, slot->items, slot->input_bytes());
   slot->times.read_end = steady_seconds();
   account_.reading_seconds += slot->times.read_end - slot->times.read_begin;
   queue_->report_activity(batch_activity::computing, *number);

@@ -86,20 +86,19 @@ struct dwi_series::state {
     }
   }
 
-  std::uint32_t volume_in_file(std::uint32_t volume) const { return kept.empty() ? volume : kept[volume]; }
-
-  /// From the rows of the stage in memory; items are counted from `first`.
+  /// From the stage in memory; items are counted from `first`.
   void copy_signals(std::uint64_t first, direction_check& check) {
     const auto& items = check.items();
+    const std::size_t width = gradients.size();
     std::vector<float> rows;
     for (std::size_t at = 0; at < items.size();) {
       std::size_t end = at + 1;
       while (end < items.size() && items[end] == items[end - 1] + 1) ++end;
-      rows.resize((end - at) * headers.image.volumes);
-      signals->load(first + items[at], end - at, rows.data(), headers.image.volumes);
+      rows.resize((end - at) * width);
+      signals->load(first + items[at], end - at, value_places::in_rows(rows.data(), width));
       for (std::size_t i = at; i < end; ++i)
         for (std::size_t k = 0; k < check.volumes().size(); ++k)
-          check.signal(i, k) = rows[(i - at) * headers.image.volumes + volume_in_file(check.volumes()[k])];
+          check.signal(i, k) = rows[(i - at) * width + check.volumes()[k]];
       at = end;
     }
   }
@@ -116,10 +115,18 @@ struct dwi_series::state {
         std::size_t end = at + 1;
         while (end < items.size() && voxel(end) / slice == voxel(at) / slice) ++end;
         values.resize(voxel(end - 1) + 1 - voxel(at));
-        reader.read(volume_in_file(check.volumes()[k]), voxel(at), values.size(), values.data());
+        const std::uint32_t volume = check.volumes()[k];
+        reader.read(kept.empty() ? volume : kept[volume], voxel(at), values.size(), values.data());
         for (std::size_t i = at; i < end; ++i) check.signal(i, k) = values[voxel(i) - voxel(at)];
         at = end;
       }
+  }
+
+  void turn_deviation(const value_places& voxel) const {
+    std::array<float, deviation_volumes> matrix;
+    for (std::size_t k = 0; k < matrix.size(); ++k) matrix[k] = voxel.at(0, k);
+    read_deviation(matrix.data());
+    for (std::size_t k = 0; k < matrix.size(); ++k) voxel.at(0, k) = matrix[k];
   }
 
   std::string bvecs_path;
@@ -128,24 +135,10 @@ struct dwi_series::state {
   std::array<item_range, 2> stages{};  ///< the stage before the latest, and the latest
   std::uint64_t last_tried = no_item;  ///< of the stage whose directions were checked last
   mask_rules masks;
-  /// The signals of all volumes in pieces, and of these the kept ones to `out`.
-  void load_kept(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) {
-    constexpr std::size_t piece_floats = std::size_t{1} << 20;
-    const std::size_t all = headers.image.volumes, piece = std::max<std::size_t>(1, piece_floats / all);
-    for (std::uint64_t done = 0; done < count; done += piece) {
-      const std::uint64_t rows = std::min<std::uint64_t>(piece, count - done);
-      scratch.resize(rows * all);
-      signals->load(first + done, rows, scratch.data(), all);
-      for (std::uint64_t i = 0; i < rows; ++i)
-        for (std::size_t k = 0; k < kept.size(); ++k) out[(done + i) * stride + k] = scratch[i * all + kept[k]];
-    }
-  }
-
   dwi_headers headers;
   deviation_reader read_deviation;
   gradient_table gradients;
   std::vector<std::uint32_t> kept;  ///< volumes; empty: all
-  std::vector<float> scratch;
   std::vector<std::uint64_t> voxels;
   nlohmann::json provenance;
   std::unique_ptr<voxel_rows> signals, deviations;
@@ -160,6 +153,7 @@ dwi_series::dwi_series(dwi_series&&) noexcept = default;
 void dwi_series::keep_volumes(std::vector<std::uint32_t> volumes) {
   if (volumes.size() == measurements()) return;
   state_->gradients = choose_gradients(state_->gradients, volumes);
+  if (state_->signals) state_->signals->keep_volumes(volumes);
   state_->kept = std::move(volumes);
 }
 
@@ -174,23 +168,32 @@ std::size_t dwi_series::floats_per_item() const {
   return measurements() + (has_gradient_deviation() ? deviation_volumes : 0);
 }
 
-void dwi_series::load(const batch& items, std::span<float> out) {
+void dwi_series::load(const batch& items, std::span<float> out, input_layout layout) {
   state_->check_directions(items.first_item);
-  const std::size_t stride = floats_per_item();
-  check_room(items, item_voxels().size(), stride, out);
-  if (state_->kept.empty()) {
-    state_->signals->load(items.first_item, items.item_count, out.data(), stride);
-  } else {
-    state_->load_kept(items.first_item, items.item_count, out.data(), stride);
-  }
+  const std::size_t width = floats_per_item();
+  check_room(items, item_voxels().size(), width, out);
+  const value_places places = value_places::in(layout, out.data(), items.item_count, width);
+  state_->signals->load(items.first_item, items.item_count, places);
   if (!has_gradient_deviation()) return;
-  float* const deviations = out.data() + measurements();
-  state_->deviations->load(items.first_item, items.item_count, deviations, stride);
-  for (std::uint64_t i = 0; i < items.item_count; ++i) state_->read_deviation(deviations + i * stride);
+  const value_places deviations = places.from(0, measurements());
+  state_->deviations->load(items.first_item, items.item_count, deviations);
+  for (std::uint64_t i = 0; i < items.item_count; ++i) state_->turn_deviation(deviations.from(i, 0));
 }
 
+namespace {
+
+std::span<float> as_floats(std::span<std::byte> bytes) {
+  return {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
+
+}  // namespace
+
 void dwi_series::load(const batch& items, std::span<std::byte> rows) {
-  load(items, std::span<float>(reinterpret_cast<float*>(rows.data()), rows.size() / sizeof(float)));
+  load(items, as_floats(rows), input_layout::rows);
+}
+
+void dwi_series::load_columns(const batch& items, std::span<std::byte> columns) {
+  load(items, as_floats(columns), input_layout::columns);
 }
 
 std::uint64_t dwi_series::max_items() const { return state_->input.max_items(); }

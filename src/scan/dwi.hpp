@@ -39,11 +39,12 @@ class dwi_series final : public item_input {
   /// Floats per item in load()'s output: K signals, then the 9 of the gradient deviation L if given, column by column.
   std::size_t floats_per_item() const;
 
-  /// Loads the signals of a batch, one row per item. From plain NIfTI, this rank reads its own part. A .nii.gz is
-  /// inflated once per node into memory shared by the node's ranks, only masked voxels, in several passes if they
-  /// exceed --host-memory. Call only from the thread that makes MPI calls.
-  void load(const batch& items, std::span<float> out);
+  /// Loads the signals of a batch. From plain NIfTI, this rank reads its own part. A .nii.gz is inflated once per node
+  /// into memory shared by the node's ranks, only masked voxels, in several passes if they exceed --host-memory. Call
+  /// only from the thread that makes MPI calls.
+  void load(const batch& items, std::span<float> out, input_layout layout = input_layout::rows);
   void load(const batch& items, std::span<std::byte> rows) override;
+  void load_columns(const batch& items, std::span<std::byte> columns) override;
   std::size_t bytes_per_item() const override { return floats_per_item() * sizeof(float); }
   std::uint64_t max_items() const override;
   std::uint64_t later_bytes() const override;

@@ -12,8 +12,8 @@
 #include "core/failure.hpp"
 #include "core/threads.hpp"
 #include "mpi/comm/node_memory.hpp"
+#include "src/scan/column_inflater.hpp"
 #include "src/scan/node_resources.hpp"
-#include "src/scan/row_inflater.hpp"
 #include "src/scan/voxel_rows.hpp"
 
 namespace voxherd {
@@ -36,11 +36,12 @@ struct row_stage {
   bool has(std::uint64_t from, std::uint64_t to) const { return from >= first && to <= last; }
 };
 
-class inflated_rows : public voxel_rows {
+class inflated_rows final : public voxel_rows {
  public:
   inflated_rows(const session& s, const std::vector<nifti_header>& files, const std::vector<std::uint64_t>& voxels,
                 std::uint64_t max_items)
-      : files_(files),
+      : voxel_rows(total_volumes(files), loading_threads(s)),
+        files_(files),
         voxels_(voxels),
         buffer_items_(std::min<std::uint64_t>(max_items, voxels.size())),
         has_one_stage_(buffer_items_ == voxels.size()),
@@ -81,16 +82,24 @@ class inflated_rows : public voxel_rows {
     return true;
   }
 
-  void load(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) override {
-    for (std::size_t i = 0; i < memory_.size(); ++i) {
-      const row_stage& stage = stages_[i];
-      if (!stage.ready || !stage.has(first, first + count)) continue;
-      return layout_.load(memory_[i].bytes().data(), first - stage.first, count, out, stride);
-    }
+ private:
+  void begin_load(std::uint64_t first, std::uint64_t end) override { (void)buffer_with(first, end); }
+
+  void gather(const value_block& block, std::vector<std::byte>& /*stored*/, float* column,
+              std::size_t stride) const override {
+    const std::size_t i = buffer_with(block.first_item, block.end_item);
+    const std::byte* const memory = memory_[i].bytes().data();
+    const std::uint64_t first = block.first_item - stages_[i].first, count = block.end_item - block.first_item;
+    for (std::uint64_t k = block.first_volume; k < block.end_volume; ++k, column += stride)
+      layout_.load(memory, volumes()[k], first, count, column);
+  }
+
+  std::size_t buffer_with(std::uint64_t first, std::uint64_t end) const {
+    for (std::size_t i = 0; i < memory_.size(); ++i)
+      if (stages_[i].ready && stages_[i].has(first, end)) return i;
     throw failure(exit_status::internal_error, describe_files(files_) + ": read before it was inflated");
   }
 
- private:
   std::size_t place() const { return begun_ % memory_.size(); }
   row_stage& latest() { return stages_[place()]; }
 
@@ -127,14 +136,13 @@ class inflated_rows : public voxel_rows {
     std::map<storage_order, std::vector<volume_piece>> pieces;
     for (const nifti_header& file : files_)
       if (!pieces.contains(file.order)) pieces[file.order] = split_into_pieces(file, voxels);
-    std::byte* const rows = memory_[place()].bytes().data();
+    std::byte* const memory = memory_[place()].bytes().data();
     after_.assign(files_.size(), {});
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
       try {
         for (std::size_t i = next++; i < files_.size() && !stop_; i = next++)
-          after_[i] = inflate_file(files_[i], pieces.at(files_[i].order), voxels.size(), layout_.file_place(i), rows,
-                                   how, stop_);
+          after_[i] = inflate_file(files_[i], pieces.at(files_[i].order), layout_.file_place(i), memory, how, stop_);
       } catch (...) {
         stop_ = true;
         throw;
@@ -184,7 +192,7 @@ class inflated_rows : public voxel_rows {
   const std::vector<std::uint64_t>& voxels_;
   std::uint64_t buffer_items_;  ///< items per buffer
   bool has_one_stage_;
-  stored_rows layout_;
+  stored_columns layout_;
   node_cores cores_;
   bool tells_, inflates_;
   node_memory over_;

@@ -7,7 +7,7 @@
 
 #include "core/control_groups.hpp"
 #include "mpi/run/staged_input.hpp"
-#include "src/scan/row_inflater.hpp"
+#include "src/scan/column_inflater.hpp"
 #include "src/scan/voxel_rows.hpp"
 
 namespace voxherd {
@@ -25,23 +25,19 @@ int node_cores::count() const { return within_quota(std::max(1, CPU_COUNT(&cores
 
 void node_cores::use_all() const { (void)sched_setaffinity(0, sizeof cores_, &cores_); }
 
-namespace {
-
-constexpr double turned_bytes = 3 * 64;  // per voxel and file, during the transpose to rows (row_inflater)
-
-}  // namespace
+int loading_threads(const session& s) {
+  constexpr int max_threads = 16;
+  return std::clamp(node_cores(s).count() / s.node_size(), 1, max_threads);
+}
 
 std::uint64_t items_within(std::uint64_t bytes, const std::vector<std::vector<nifti_header>>& series,
                            std::uint64_t items) {
-  double a_row = 0, turned = 0;
-  for (const auto& files : series) {
-    if (!is_compressed(files)) continue;
-    a_row += stored_rows::bytes_per_voxel(files);
-    turned += turned_bytes * static_cast<double>(std::min(max_files_at_once, files.size()));
-  }
+  double per_voxel = 0;
+  for (const auto& files : series)
+    if (is_compressed(files)) per_voxel += stored_columns::bytes_per_voxel(files);
   const auto limit = static_cast<double>(bytes);
-  if (static_cast<double>(items) * (a_row + turned) <= limit) return staged_input::all_items;
-  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(limit / (2 * a_row + turned)));
+  if (static_cast<double>(items) * per_voxel <= limit) return staged_input::all_items;
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(limit / (2 * per_voxel)));
 }
 
 }  // namespace voxherd

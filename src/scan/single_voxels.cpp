@@ -35,7 +35,7 @@ std::vector<float> read_single_voxels(const std::vector<nifti_header>& files,
   if (is_compressed(files)) {
     inflate(files, voxels, volumes, rows);
   } else {
-    open_plain_rows(files, voxels)->load(0, voxels.size(), rows.data(), volumes);
+    open_plain_rows(files, voxels)->load(0, voxels.size(), value_places::in_rows(rows.data(), volumes));
   }
   return rows;
 }

@@ -109,24 +109,24 @@ item_share rank_share(const session& s, std::uint64_t first, std::uint64_t last)
   return {first + own, share_begin(s, last - first, s.rank() + 1) - own};
 }
 
-/// Fits a share, one batch after another: fit(count, rows, first row of the share). A batch that does not fit in device
-/// memory is fitted in pieces. Appends the rows to `kept` if it is not null.
+/// Fits a share, one batch after another: fit(count, values, layout, first item of the share). A batch that does not
+/// fit in device memory is loaded and fitted in pieces. If `kept` is not null, appends the rows to it, which the solver
+/// then reads, too.
 template <class Solver, class Fit>
-void fit_share(dwi_series& dwi, const item_share& share, Solver& solver, Fit fit, std::vector<float>* kept = nullptr) {
-  std::vector<float> rows(std::min(batch_items, share.count) * dwi.floats_per_item());
+void fit_share(dwi_series& dwi, const device& d, const item_share& share, Solver& solver, Fit fit,
+               std::vector<float>* kept = nullptr) {
+  const std::size_t width = dwi.floats_per_item();
+  const input_layout layout = kept != nullptr ? input_layout::rows : preferred_layout(d);
+  std::vector<float> values(std::min(batch_items, share.count) * width);
   pieces_that_fit pieces;
   for (std::uint64_t at = 0; at < share.count; at += batch_items) {
-    const batch part{0, share.first + at, std::min(batch_items, share.count - at)};
-    dwi.load(part, rows);
-    if (kept != nullptr)
-      kept->insert(kept->end(), rows.begin(),
-                   rows.begin() + static_cast<std::ptrdiff_t>(part.item_count * dwi.floats_per_item()));
-    pieces.run(
-        part.item_count,
-        [&](std::uint64_t first, std::uint64_t count) {
-          fit(count, rows.data() + first * dwi.floats_per_item(), at + first);
-        },
-        [&] { solver.release_memory(); });
+    const auto fit_piece = [&](std::uint64_t first, std::uint64_t count) {
+      dwi.load({0, share.first + at + first, count}, values, layout);
+      fit(count, values.data(), layout, at + first);
+      if (kept == nullptr) return;
+      kept->insert(kept->end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count * width));
+    };
+    pieces.run(std::min(batch_items, share.count - at), fit_piece, [&] { solver.release_memory(); });
   }
 }
 
@@ -172,13 +172,13 @@ fitted_tensors fit_tensors(const session& s, dwi_series& dwi, const device& d, b
   if (keep_rows) rows.reserve(dwi.item_voxels().size() * dwi.floats_per_item());
   fitted_tensors all = fit_stages(s, dwi, [&](const item_share& share) {
     fitted_tensors own{std::vector<float>(6 * share.count), {}, std::vector<std::uint8_t>(share.count), {}};
-    const auto fit = [&](std::size_t items, const float* signals, std::size_t at) {
+    const auto fit = [&](std::size_t items, const float* signals, input_layout layout, std::size_t at) {
       tensor_solver::outputs out;
       out.set<"tensor">(own.tensor.data() + 6 * at);
       out.set<"status">(own.status.data() + at);
-      solver->fit(items, signals, out);
+      solver->fit(items, signals, layout, out);
     };
-    fit_share(dwi, share, *solver, fit, keep_rows ? &rows : nullptr);
+    fit_share(dwi, d, share, *solver, fit, keep_rows ? &rows : nullptr);
     return own;
   });
   all.rows = std::move(rows);
@@ -204,14 +204,15 @@ fitted_tensors fit_norms(const session& s, dwi_series& dwi, const device& d) {
                        {}};
     const std::size_t before = mixed.size();
     mixed.resize(before + share.count);
-    fit_share(dwi, share, *solver, [&](std::size_t items, const float* rows, std::size_t at) {
-      quartic_solver::outputs out;
-      out.set<"tensor">(own.tensor.data() + 6 * at);
-      out.set<"quartic">(own.quartic.data() + quartic_size * at);
-      out.set<"mixed">(mixed.data() + before + at);
-      out.set<"status">(own.status.data() + at);
-      solver->fit(items, rows, out);
-    });
+    fit_share(dwi, d, share, *solver,
+              [&](std::size_t items, const float* signals, input_layout layout, std::size_t at) {
+                quartic_solver::outputs out;
+                out.set<"tensor">(own.tensor.data() + 6 * at);
+                out.set<"quartic">(own.quartic.data() + quartic_size * at);
+                out.set<"mixed">(mixed.data() + before + at);
+                out.set<"status">(own.status.data() + at);
+                solver->fit(items, signals, layout, out);
+              });
     return own;
   });
   mixed = s.all_gather(mixed);

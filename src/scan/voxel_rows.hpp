@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,13 +12,63 @@
 
 namespace voxherd {
 
-/// The values of chosen voxels of one or several concatenated 4-D images: one row per voxel, one float per volume.
-/// Plain files are ready immediately and have one stage.
+/// Places in memory: value k of item i is at first[i * item_stride + k * value_stride].
+struct value_places {
+  float* first;
+  std::size_t item_stride, value_stride;
+
+  static value_places in_rows(float* first, std::size_t stride) { return {first, stride, 1}; }
+  /// `layout`: of `items` items with `values` each.
+  static value_places in(input_layout layout, float* first, std::size_t items, std::size_t values) {
+    return layout == input_layout::rows ? in_rows(first, values) : value_places{first, 1, items};
+  }
+  float& at(std::size_t item, std::size_t value) const { return first[item * item_stride + value * value_stride]; }
+  value_places from(std::size_t item, std::size_t value) const { return {&at(item, value), item_stride, value_stride}; }
+};
+
+/// Some volumes of consecutive items. Volumes are numbered among those that are kept.
+struct value_block {
+  std::uint64_t first_item, end_item, first_volume, end_volume;
+};
+
+/// The values of chosen voxels of one or several concatenated 4-D images, one float per volume. Files and node memory
+/// have them volume by volume, that is in columns; they are transposed here if a caller wants rows. Plain files are
+/// ready immediately and have one stage.
 class voxel_rows : public staged_input {
  public:
-  /// Writes row i of [first, first + count) to out + i * stride (floats). The rows' stage must be ready. Throws failure
-  /// (disk).
-  virtual void load(std::uint64_t first, std::uint64_t count, float* out, std::size_t stride) = 0;
+  /// load() uses up to `threads` threads.
+  voxel_rows(std::uint64_t volumes, int threads);
+
+  /// Leaves out all other volumes. Once, before the first load().
+  void keep_volumes(std::vector<std::uint32_t> volumes) { volumes_ = std::move(volumes); }
+
+  /// Writes the kept volumes of items [first, first + count), of which the first is item 0 of `out`: rows or columns.
+  /// The items' stage must be ready. Throws failure (disk).
+  void load(std::uint64_t first, std::uint64_t count, const value_places& out);
+
+ protected:
+  const std::vector<std::uint32_t>& volumes() const { return volumes_; }  ///< those that are kept, increasing
+
+  /// Called by load() before its threads start.
+  virtual void begin_load(std::uint64_t first, std::uint64_t end) = 0;
+  /// The end of the items from `first` on, at most `end`, that can be gathered at once.
+  virtual std::uint64_t chunk_end(std::uint64_t /*first*/, std::uint64_t end) const { return end; }
+  /// Writes columns that are `stride` floats apart. Called by several threads, each with scratch memory of its own.
+  virtual void gather(const value_block& block, std::vector<std::byte>& stored, float* columns,
+                      std::size_t stride) const = 0;
+
+ private:
+  /// Memory of one thread.
+  struct scratch {
+    std::vector<std::byte> stored;
+    std::vector<float> columns;
+  };
+  std::vector<value_block> cut(std::uint64_t first, std::uint64_t last) const;
+  void load_block(const value_block& block, const value_places& out, scratch& own) const;
+
+  std::vector<std::uint32_t> volumes_;
+  std::size_t threads_;
+  std::vector<scratch> scratch_;
 };
 
 /// Throws failure (internal_error) if a batch is not of these `items`, or its rows of `stride` floats do not fit in
@@ -40,6 +91,13 @@ bool is_compressed(const std::vector<nifti_header>& files);  ///< whether any fi
 
 /// Total number of volumes of the files.
 std::uint64_t total_volumes(const std::vector<nifti_header>& files);
+
+/// A volume of one of several concatenated files.
+struct file_volume {
+  std::size_t file;
+  std::uint64_t volume;
+};
+std::vector<file_volume> list_volumes(const std::vector<nifti_header>& files);
 
 /// Consecutive voxels of a selection, as stored in a file: voxel first_voxel + i is item first_item + i.
 struct voxel_run {

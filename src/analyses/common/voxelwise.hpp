@@ -54,24 +54,27 @@ class voxelwise_analysis final : public voxelwise_base<Input> {
       : voxelwise_base<Input>(std::move(name), input, d, std::move(more)), estimator_(std::move(estimator)) {}
 
   std::vector<output_spec> outputs() const override { return output_specs<typename Estimator::outputs>(); }
+  input_layout reads() const override { return preferred_layout(this->device_); }
   std::size_t device_bytes_per_item() const override { return voxelwise_device_bytes(estimator_); }
   std::unique_ptr<batch_runner> make_runner() const override {
-    return std::make_unique<runner>(make_voxelwise_solver(this->device_, estimator_));
+    return std::make_unique<runner>(make_voxelwise_solver(this->device_, estimator_), reads());
   }
 
  private:
   class runner final : public batch_runner {
    public:
-    explicit runner(std::unique_ptr<voxelwise_solver<Estimator>> solver) : solver_(std::move(solver)) {}
+    runner(std::unique_ptr<voxelwise_solver<Estimator>> solver, input_layout layout)
+        : solver_(std::move(solver)), layout_(layout) {}
     void run(const batch& items, std::span<const std::byte> input,
              std::span<const std::span<std::byte>> outputs) override {
-      solver_->fit(items.item_count, reinterpret_cast<const float*>(input.data()),
+      solver_->fit(items.item_count, reinterpret_cast<const float*>(input.data()), layout_,
                    arrays_in<typename Estimator::outputs>(outputs));
     }
     void release_memory() override { solver_->release_memory(); }
 
    private:
     std::unique_ptr<voxelwise_solver<Estimator>> solver_;
+    input_layout layout_;
   };
 
   Estimator estimator_;

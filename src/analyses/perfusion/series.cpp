@@ -148,9 +148,10 @@ void series_rows::load_looked_at(float* out, std::size_t stride) {
 
 void series_rows::load(voxel_rows& rows, const places& where, std::uint64_t first, std::uint64_t count, float* out,
                        std::size_t stride) const {
-  if (where.empty()) return rows.load(first, count, out, stride);
+  const value_places to = value_places::in_rows(out, stride);
+  if (where.empty()) return rows.load(first, count, to);
   for (const voxel_run& run : find_runs(where, first, first + count))
-    rows.load(run.first_voxel, run.count, out + (run.first_item - first) * stride, stride);
+    rows.load(run.first_voxel, run.count, to.from(run.first_item - first, 0));
 }
 
 void check_t1_map(const nifti_header& map, double unit_s, const std::vector<std::uint64_t>& mask) {

@@ -48,10 +48,8 @@ class inflated_sink {
  public:
   virtual ~inflated_sink() = default;
   /// Receives bytes [position, position + count). Called by several threads at once, roughly in order, once for each
-  /// byte. May wait for calls with lower positions. An exception ends the inflation.
+  /// byte. An exception ends the inflation.
   virtual void take(std::uint64_t position, const std::byte* bytes, std::size_t count) = 0;
-  /// No more calls will follow: a waiting take() must return. Must not throw.
-  virtual void cancel() = 0;
 };
 
 struct parallel_gzip_settings {

@@ -68,7 +68,7 @@ class inflating_team {
   void work() {
     std::unique_lock lock(mutex_);
     try {
-      while (!is_over(lock)) {
+      while (!is_over()) {
         if (!run_step(lock)) {
           changed_.wait_for(lock, std::chrono::milliseconds(20));  // setting `stop` does not notify
         } else {
@@ -78,21 +78,18 @@ class inflating_team {
     } catch (...) {
       if (!lock.owns_lock()) lock.lock();
       if (!error_) error_ = std::current_exception();
-      quit(lock);
+      quit();
     }
   }
 
-  bool is_over(std::unique_lock<std::mutex>& lock) {
-    if (stop_ && !quit_) quit(lock);
+  bool is_over() {
+    if (stop_ && !quit_) quit();
     return quit_ || (ended_ && pending_ == 0);
   }
 
-  void quit(std::unique_lock<std::mutex>& lock) {
+  void quit() {
     quit_ = true;
     changed_.notify_all();
-    lock.unlock();
-    sink_.cancel();
-    lock.lock();
   }
 
   /// Prefers the step closest to completion. False if there is nothing to do yet.
@@ -200,7 +197,7 @@ class inflating_team {
     inflated_piece piece = inflated_piece::after(*window, known, buffers_);
     const pause why = fill_piece(*decoder, limit, buffers_, quit_, piece);
     lock.lock();
-    if (why == pause::damaged) return quit(lock);
+    if (why == pause::damaged) return quit();
     result_.bytes_in_order += piece.count();
     accept(lock, std::move(piece));
     in_order_.running = false;
@@ -219,7 +216,7 @@ class inflating_team {
     auto after = std::make_shared<byte_window>();
     piece.find_window(*window_, *after);
     lock.lock();
-    if (is_bad) return quit(lock);
+    if (is_bad) return quit();
     window_ = std::move(after);
     known_ = piece.known_after(known_);
     position_ += piece.count();

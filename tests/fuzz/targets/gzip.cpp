@@ -25,7 +25,6 @@ class collector final : public inflated_sink {
     if (bytes_.size() < position + count) bytes_.resize(position + count);
     std::copy_n(bytes, count, bytes_.begin() + static_cast<std::ptrdiff_t>(position));
   }
-  void cancel() override {}
   const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:

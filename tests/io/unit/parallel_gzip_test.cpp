@@ -33,11 +33,9 @@ class collecting_sink : public inflated_sink {
       ++times[position + i];
     }
   }
-  void cancel() override { ++given_up; }
 
   bytes content;
   std::vector<int> times;
-  std::atomic<int> given_up{0};
 
  private:
   std::mutex mutex_;
@@ -58,7 +56,6 @@ class ParallelGzip : public ::testing::Test {
     if (result.complete) {
       EXPECT_EQ(result.bytes, sink.content.size());
       for (const int times : sink.times) EXPECT_EQ(times, 1);
-      EXPECT_EQ(sink.given_up, 0);
     }
     content = sink.content;
     return result;
@@ -220,10 +217,8 @@ TEST_F(ParallelGzip, StopEndsInflationAndSinkExceptionsPropagate) {
   } throwing;
   const input_file file(put(member(floats(200000))));
   EXPECT_THROW(inflate_in_parallel(file, {3, 10000, 70000}, std::atomic<bool>{false}, throwing), failure);
-  EXPECT_GT(throwing.given_up, 0);
   collecting_sink sink;
   EXPECT_FALSE(inflate_in_parallel(file, {3, 10000, 70000}, std::atomic<bool>{true}, sink).complete);
-  EXPECT_GT(sink.given_up, 0);
 }
 
 }  // namespace

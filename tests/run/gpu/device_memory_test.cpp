@@ -30,6 +30,12 @@ class repeated_rows final : public item_input {
     for (std::size_t i = 0; i < items.item_count * gradients.size(); ++i)
       out[i] = rows_[(items.first_item * gradients.size() + i) % rows_.size()];
   }
+  void load_columns(const batch& items, std::span<std::byte> bytes) override {
+    auto* out = reinterpret_cast<float*>(bytes.data());
+    for (std::size_t k = 0; k < gradients.size(); ++k)
+      for (std::size_t i = 0; i < items.item_count; ++i)
+        *out++ = rows_[((items.first_item + i) * gradients.size() + k) % rows_.size()];
+  }
 
   gradient_table gradients;
 
@@ -42,7 +48,7 @@ class repeated_rows final : public item_input {
 /// A batch of all voxels with its results.
 struct complete_batch {
   complete_batch(analysis& a) : items{0, 0, voxels}, specs(a.outputs()), input(voxels * a.input()->bytes_per_item()) {
-    a.input()->load(items, input);
+    load_input(a, items, input);
     for (const output_spec& o : specs) results.emplace_back(voxels * o.bytes_per_item());
     for (auto& r : results) spans.emplace_back(r);
   }

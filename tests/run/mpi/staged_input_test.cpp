@@ -133,24 +133,24 @@ TEST(Stages, RejectABatchThatDoesNotFit) {
   }
 }
 
-TEST(HostMemory, IsForRowsAndBuffersOnceOrTwice) {
+TEST(HostMemory, IsForTheValuesOnceOrTwice) {
   nifti_header packed, plain;
   packed.compressed = true;
   packed.volumes = 100;
   packed.bytes_per_value = 4;
   plain = packed;
   plain.compressed = false;
-  // 400 bytes per row, 192 for buffers.
-  EXPECT_EQ(items_within(592000, {{packed}}, 1000), staged_input::all_items);
-  EXPECT_EQ(items_within(591999, {{packed}}, 1000), 591999u / 992);
+  // 400 bytes per voxel.
+  EXPECT_EQ(items_within(400000, {{packed}}, 1000), staged_input::all_items);
+  EXPECT_EQ(items_within(399999, {{packed}}, 1000), 399999u / 800);
   EXPECT_EQ(items_within(1, {{packed}}, 1000), 1u);
   EXPECT_EQ(items_within(1, {{plain}}, 1000), staged_input::all_items);
-  EXPECT_EQ(items_within(592000, {{packed}, {plain}}, 1000), staged_input::all_items);
-  EXPECT_EQ(items_within(592000, {{packed}, {packed}}, 1000), 592000u / (2 * 992));
+  EXPECT_EQ(items_within(400000, {{packed}, {plain}}, 1000), staged_input::all_items);
+  EXPECT_EQ(items_within(400000, {{packed}, {packed}}, 1000), 400000u / (2 * 800));
   packed.bytes_per_value = 8;  // stored as float
-  EXPECT_EQ(items_within(592000, {{packed}}, 1000), staged_input::all_items);
+  EXPECT_EQ(items_within(400000, {{packed}}, 1000), staged_input::all_items);
   packed.bytes_per_value = 2;
-  EXPECT_EQ(items_within(300000, {{packed}}, 1000), 300000u / (2 * 200 + 192));
+  EXPECT_EQ(items_within(150000, {{packed}}, 1000), 150000u / 400);
 }
 
 TEST_F(StagedRun, LoadsEachStageWhenItIsReady) {

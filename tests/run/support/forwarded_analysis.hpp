@@ -23,6 +23,7 @@ class forwarded_analysis : public voxherd::analysis {
   std::unique_ptr<item_counts> make_counts() const override { return inner_.make_counts(); }
   bool may_be_empty() const override { return inner_.may_be_empty(); }
   item_input* input() override { return inner_.input(); }
+  input_layout reads() const override { return inner_.reads(); }
   std::size_t device_bytes_per_item() const override { return inner_.device_bytes_per_item(); }
   std::unique_ptr<batch_runner> make_runner() const override { return inner_.make_runner(); }
   int lanes() const override { return inner_.lanes(); }

@@ -24,7 +24,7 @@ class CompressedSeries(packed_series):
 
     def test_bytes_after_the_image_are_reported_once(self):
         self.pack(gzip.compress(self.content + bytes(12)))
-        done = self.fit("data.nii.gz", "longer.h5", "--overwrite", "--host-memory", "0.0005", "--batch", "64", ranks=2)
+        done = self.fit("data.nii.gz", "longer.h5", "--overwrite", "--host-memory", "0.0003", "--batch", "64", ranks=2)
         run("compare", self.at("plain.h5"), self.at("longer.h5"))
         self.assertEqual(done.stderr.count("data.nii.gz: 12 bytes follow the data; ignored"), 1, done.stderr)
 

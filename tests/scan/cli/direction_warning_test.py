@@ -66,7 +66,7 @@ class Directions(unittest.TestCase):
 
     def test_a_compressed_series_gives_the_same_warning_also_in_stages(self):
         plain = [line for line in self.log("tensor", self.path("swapped")).splitlines() if WARNING in line]
-        for words in ([], ["--host-memory", "0.003", "--batch", "2048"]):
+        for words in ([], ["--host-memory", "0.0018", "--batch", "2048"]):
             log = self.log("tensor", self.path("swapped"), *words, series=self.path("data.nii.gz"))
             found = [line for line in log.splitlines() if WARNING in line]
             self.assertEqual(len(found), 1, log)

@@ -6,7 +6,7 @@ import unittest
 from packed_series import packed_series
 from program import run
 
-SMALLEST = 16 << 20  # row_inflater.hpp
+SMALLEST = 16 << 20  # column_inflater.hpp
 
 
 class on_cores:

@@ -13,8 +13,8 @@ from kill_and_resume import random_choices
 from toy_jobs import (VOXHERD, digest, mpirun, rank_processes, remaining_output, run_process, wait_for_batches,
                       wait_for_ranks)
 
-# 66 floats and 192 bytes of buffers per voxel: the toy's 1536 voxels need 0.0007 GB; this limit allows two times 277.
-IN_STAGES = ("--host-memory", "0.0002")
+# 66 floats per voxel: the toy's 1536 voxels need 0.0004 GB; this limit allows two times 277.
+IN_STAGES = ("--host-memory", "0.0001465")
 
 
 def begin(ranks, *words):

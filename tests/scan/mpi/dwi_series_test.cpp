@@ -50,6 +50,33 @@ TEST_F(DwiSeries, GradientDeviationsFollowTheSignals) {
   }
 }
 
+TEST_F(DwiSeries, ColumnsHaveTheValuesOfRows) {
+  for (const char* dwi : {"dwi.nii", "dwi.nii.gz", "big.nii"})
+    for (const char* deviation : {"grad_dev.nii", "grad_dev.nii.gz", "graddev.nii.gz"}) {
+      auto series = open({"--mask", "mask.nii", "--grad-dev", deviation}, dwi);
+      for (const std::uint64_t batch_items : {1, 10, 1000})
+        EXPECT_EQ(load_all(series, batch_items, input_layout::columns), load_all(series, 1000))
+            << dwi << ", batches of " << batch_items;
+    }
+}
+
+TEST_F(DwiSeries, OnlyKeptVolumesAreLoaded) {
+  const std::vector<std::uint32_t> kept{0, 3, 4, 20, 36};
+  for (const char* dwi : {"dwi.nii", "dwi.nii.gz"}) {
+    auto series = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, dwi);
+    const auto all = load_all(series, 1000);
+    series.keep_volumes(kept);
+    ASSERT_EQ(series.floats_per_item(), kept.size() + 9);
+    std::vector<float> expected;
+    for (std::size_t i = 0; i < series.item_voxels().size(); ++i) {
+      for (const std::uint32_t k : kept) expected.push_back(all[i * (volumes + 9) + k]);
+      for (std::size_t k = 0; k < 9; ++k) expected.push_back(all[i * (volumes + 9) + volumes + k]);
+    }
+    for (const input_layout layout : {input_layout::rows, input_layout::columns})
+      EXPECT_EQ(load_all(series, 50, layout), expected) << dwi;
+  }
+}
+
 TEST_F(DwiSeries, WithoutAMaskVoxelsWithAPositiveB0MeanAreTaken) {
   if (world->is_root()) {
     crafted_nifti image;
@@ -117,7 +144,6 @@ TEST_F(DwiSeries, DamageFoundInTheBackgroundFailsOnEveryRank) {
   EXPECT_NE(line.find("damaged"), std::string::npos) << line;
 }
 
-/// A limit that allows 30 voxels twice, with both files, 37 + 9 floats and 384 bytes of buffers per voxel.
 TEST_F(DwiSeries, AMissingOptionIsAUsageFailure) {
   try {
     dwi_series series(*world, dwi_request{}, 1);

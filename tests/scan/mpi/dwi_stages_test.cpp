@@ -7,8 +7,9 @@
 namespace voxherd {
 namespace {
 
+/// A limit that allows 30 voxels twice, with 37 + 9 floats per voxel.
 const std::vector<std::string> with_room_for_30{"--mask",          "mask.nii",      "--grad-dev",
-                                                "grad_dev.nii.gz", "--host-memory", "=0.00002260"};
+                                                "grad_dev.nii.gz", "--host-memory", "=0.00001110"};
 
 TEST_F(DwiSeries, RowsBeyondTheLimitAreTheSameInStages) {
   auto whole = open({"--mask", "mask.nii", "--grad-dev", "grad_dev.nii.gz"}, "dwi.nii.gz");
@@ -18,17 +19,22 @@ TEST_F(DwiSeries, RowsBeyondTheLimitAreTheSameInStages) {
   auto series = begin(with_room_for_30, "dwi.nii.gz");
   ASSERT_EQ(series.max_items(), 30U);
   EXPECT_GE(series.later_bytes(), 30U * 46 * 4);
-  EXPECT_LE(series.later_bytes(), 30U * 46 * 4 + 2 * 64);
+  EXPECT_LT(series.later_bytes(), 46U * (30 * 4 + 64));
   const std::uint64_t items = series.item_voxels().size();
   const std::size_t width = series.floats_per_item();
-  for (int turn = 0; turn < 2; ++turn) {  // the second time it starts again from the beginning
+  // The second time it starts again from the beginning.
+  for (const input_layout layout : {input_layout::rows, input_layout::columns}) {
     std::vector<float> found(items * width, -1);
     std::uint64_t stages = 0;
     for_each_stage(*world, series, items, [&](std::uint64_t first, std::uint64_t last) {
       ++stages;
       for (; first < last; first += 7) {
         const std::uint64_t count = std::min<std::uint64_t>(7, last - first);
-        series.load({0, first, count}, std::span(found).subspan(first * width, count * width));
+        std::vector<float> values(count * width);
+        series.load({0, first, count}, values, layout);
+        const value_places places = value_places::in(layout, values.data(), count, width);
+        for (std::size_t i = 0; i < count; ++i)
+          for (std::size_t k = 0; k < width; ++k) found[(first + i) * width + k] = places.at(i, k);
       }
     });
     EXPECT_EQ(stages, (items + 29) / 30);

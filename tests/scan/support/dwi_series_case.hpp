@@ -147,13 +147,20 @@ class DwiSeries : public ::testing::Test {
     for (const std::string& word : words) EXPECT_NE(line.find(word), std::string::npos) << word << " in: " << line;
   }
 
-  static std::vector<float> load_all(dwi_series& series, std::uint64_t batch_items) {
+  /// Rows of all items.
+  static std::vector<float> load_all(dwi_series& series, std::uint64_t batch_items,
+                                     input_layout layout = input_layout::rows) {
     const std::uint64_t items = series.item_voxels().size();
-    std::vector<float> rows(items * series.floats_per_item(), -1);
+    const std::size_t width = series.floats_per_item();
+    std::vector<float> rows(items * width, -1);
     for (std::uint64_t first = 0; first < items; first += batch_items) {
       const std::uint64_t count = std::min(batch_items, items - first);
-      const std::size_t per_item = series.floats_per_item();
-      series.load({first / batch_items, first, count}, std::span(rows).subspan(first * per_item, count * per_item));
+      const auto out = std::span(rows).subspan(first * width, count * width);
+      series.load({first / batch_items, first, count}, out, layout);
+      if (layout == input_layout::rows) continue;
+      const std::vector<float> columns(out.begin(), out.end());
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t k = 0; k < width; ++k) out[i * width + k] = columns[k * count + i];
     }
     return rows;
   }

@@ -7,8 +7,8 @@
 
 #include "core/failure.hpp"
 #include "src/io/nifti/companion.hpp"
+#include "src/scan/column_inflater.hpp"
 #include "src/scan/grid_space.hpp"
-#include "src/scan/row_inflater.hpp"
 #include "src/scan/single_voxels.hpp"
 #include "tests/io/support/crafted_nifti.hpp"
 

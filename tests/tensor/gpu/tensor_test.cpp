@@ -27,6 +27,10 @@ TEST_F(TensorCuda, FitWithGradientDeviationIsEquivalentToReference) {
   expect_equivalent_to_reference(gpu, {tensor_weighting::iterated, 2, true});
 }
 
+TEST_F(TensorCuda, RowsAndColumnsGiveTheSameBytes) {
+  for (const bool deviation : {false, true}) reference::expect_same_bytes_in_both_layouts(gpu, deviation);
+}
+
 TEST_F(TensorCuda, FlagsNegativeMeanDiffusivityAndKeepsTheValues) { reference::expect_flags_negative_diffusivity(gpu); }
 
 }  // namespace

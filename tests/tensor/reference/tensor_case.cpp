@@ -116,6 +116,25 @@ void expect_equivalent_to_reference(const device& d, const tensor_settings& sett
   }
 }
 
+void expect_same_bytes_in_both_layouts(const device& d, bool gradient_deviation) {
+  constexpr std::size_t count = 301;
+  const gradient_table g = two_shells();
+  const auto rows = uneven_voxels(g, count, gradient_deviation);
+  const std::size_t width = rows.size() / count;
+  std::vector<float> columns(rows.size());
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t k = 0; k < width; ++k) columns[k * count + i] = rows[i * width + k];
+  const output_memory<tensor_outputs> from_rows(count), from_columns(count);
+
+  use_device(d);
+  const auto solver =
+      make_voxelwise_solver(d, tensor_estimator(g, {tensor_weighting::iterated, 2, gradient_deviation}));
+  solver->fit(count, columns.data(), input_layout::columns, from_columns.arrays());
+  solver->fit(count, rows.data(), input_layout::rows, from_rows.arrays());
+
+  EXPECT_TRUE(from_columns == from_rows);
+}
+
 void expect_flags_negative_diffusivity(const device& d) {
   const gradient_table g = two_shells();
   // Mean diffusivities of -1e-4, 1e-4 and -2e-7 mm2/s, each with a positive and a negative eigenvalue.

@@ -33,6 +33,10 @@ TEST(TensorCpu, FlagsNegativeMeanDiffusivityAndKeepsTheValues) {
   reference::expect_flags_negative_diffusivity(two_threads);
 }
 
+TEST(TensorCpu, RowsAndColumnsGiveTheSameBytes) {
+  for (const bool deviation : {false, true}) reference::expect_same_bytes_in_both_layouts(two_threads, deviation);
+}
+
 TEST(TensorCpu, RecoversATensorFromNoiseFreeSignals) {
   const gradient_table g = reference::two_shells();
   const std::array<double, 6> truth{1.1e-3, 2e-4, -1e-4, 7e-4, 5e-5, 4e-4};
