@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 import unittest
+import unittest.mock
 
 import numpy as np
 from crafted_inputs import BAD_DATA, DISK, MISSING, USAGE
@@ -229,6 +230,20 @@ class Ranks(TrackJobs):
         self.assertGreater(len(set(drew)), 1)
         seeds_per_group = -(-len(wrote) // len(drew))
         self.assertEqual(wrote, [drew[seed // seeds_per_group] for seed in range(len(wrote))])
+
+    def test_pairs_are_added_up_with_and_without_their_file(self):
+        found = []
+        for seconds, is_stored in (("1000000", False), ("0", True)):
+            summary, matrix = self.path("summary.json"), self.path(f"{seconds}_3.h5")
+            with unittest.mock.patch.dict(os.environ, VOXHERD_UNSTORED_SECONDS=seconds):
+                self.make(f"{seconds}.h5", *self.all_options(), "--samples-per-seed", 500, "--matrix3", matrix, "--target3", self.path("seeds.nii"),
+                          "--json", summary, ranks=2)
+            with open(summary, encoding="utf-8") as file:
+                stages = [stage["name"] for stage in json.load(file)["stages"]]
+            self.assertIn("pairs: batches computed", stages)
+            self.assertEqual("pairs: result file created" in stages, is_stored)
+            found.append(digest(matrix))
+        self.assertEqual(found[0], found[1])
 
     @stores_from_the_start()
     def test_a_killed_job_resumes_to_the_same_bytes_and_keeps_its_finished_groups(self):
