@@ -234,7 +234,7 @@ class Ranks(TrackJobs):
     def test_pairs_are_added_up_with_and_without_their_file(self):
         found = []
         for seconds, is_stored in (("1000000", False), ("0", True)):
-            summary, matrix = self.path("summary.json"), self.path(f"{seconds}_3.h5")
+            summary, matrix = self.path(f"{seconds}.json"), self.path(f"{seconds}_3.h5")
             with unittest.mock.patch.dict(os.environ, VOXHERD_UNSTORED_SECONDS=seconds):
                 self.make(f"{seconds}.h5", *self.all_options(), "--samples-per-seed", 500, "--matrix3", matrix, "--target3", self.path("seeds.nii"),
                           "--json", summary, ranks=2)
