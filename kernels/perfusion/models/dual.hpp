@@ -43,7 +43,7 @@ struct dual_model : washout<2> {
 };
 static_assert(has_washout_order<dual_model>());
 
-/// Its parameters by name, for code that is about this model only: phantoms, their scores, tests.
+/// Its parameters by name, for code that is about this model only: tests and benchmarks.
 enum dual_parameter : int { kl, ka, kp, tau_a, tau_p };
 inline constexpr int dual_parameters = dual_model::count;
 
