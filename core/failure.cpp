@@ -15,7 +15,7 @@ void fail_on_disk(const std::string& message) { throw failure(exit_status::disk,
 
 void fail_on_disk(int error, const std::string& message) {
   const bool is_full = error == ENOSPC || error == EDQUOT;
-  fail_on_disk("{}: {}{}", message, std::strerror(error), is_full ? "; free some space and start again" : "");
+  fail_on_disk("{}: {}{}", message, std::strerror(error), is_full ? "; free some space and repeat the command" : "");
 }
 
 }  // namespace voxherd

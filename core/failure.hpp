@@ -47,7 +47,7 @@ struct failure : std::runtime_error {
 [[noreturn]] void fail_on_disk(const std::string& message);
 
 /// The same with the reason of this number (errno), and what to do about a full disk, after the message.
-/// "out.nii.gz: cannot be written: No space left on device; free some space and start again"
+/// "out.nii.gz: cannot be written: No space left on device; free some space and repeat the command"
 [[noreturn]] void fail_on_disk(int error, const std::string& message);
 
 template <class... Values>

@@ -2,7 +2,9 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <future>
 #include <utility>
+#include <vector>
 
 #include "core/control_groups.hpp"
 #include "core/threads.hpp"
@@ -26,7 +28,7 @@ void count_device_bytes(std::ptrdiff_t change) {
 
 void copy_large_array(void* to, const void* from, std::size_t bytes) {
   constexpr std::size_t piece_bytes = std::size_t{32} << 20;
-  constexpr std::size_t most_helpers = 3;
+  constexpr std::size_t max_helpers = 3;
   if (bytes == 0) return;
   int ordinal = 0;
   VOXHERD_CUDA_CHECK(cudaGetDevice(&ordinal));
@@ -42,7 +44,7 @@ void copy_large_array(void* to, const void* from, std::size_t bytes) {
   const auto other_cores = static_cast<std::size_t>(std::max(1, usable_cores())) - 1;
   const std::size_t other_pieces = (bytes - 1) / piece_bytes;
   std::vector<std::future<void>> helpers =
-      start_helpers(std::min({most_helpers, other_cores, other_pieces}), copy_pieces);
+      start_helpers(std::min({max_helpers, other_cores, other_pieces}), copy_pieces);
   copy_pieces();
   for (std::future<void>& helper : helpers) helper.get();
 }

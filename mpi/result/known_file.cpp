@@ -17,11 +17,13 @@ namespace voxherd {
 
 namespace {
 
-/// Chunks for all threads that compress, as far as they are small in memory.
+/// A chunk for each thread that compresses, or fewer where chunks are large.
 std::uint64_t slices_at_once(const output_spec& output, const image_grid& grid) {
-  constexpr std::uint64_t max_chunks = 32;
+  constexpr std::uint64_t max_bytes = 16 << 20;  // in memory together, and written between two checks for signals
+  const std::uint64_t slices = chunk_slices(output, grid);
+  const std::uint64_t chunk_bytes = slices * grid.size[0] * grid.size[1] * output.bytes_per_item();
   const auto threads = static_cast<std::uint64_t>(std::max(1, max_compression_threads()));
-  return chunk_slices(output, grid) * std::min(threads, max_chunks);
+  return slices * std::clamp<std::uint64_t>(max_bytes / chunk_bytes, 1, threads);
 }
 
 }  // namespace

@@ -458,7 +458,7 @@ void result_reader::check_batches() const {
     }
   };
   constexpr int max_threads = 16;  // more do not read faster from the system's page cache
-  const int threads = checker.is_plain() ? std::min(max_threads, usable_cores()) : 1;
+  const int threads = checker.is_plain() ? std::min({max_threads, usable_cores(), max_team_threads()}) : 1;
   std::vector<std::future<void>> others =
       start_helpers(static_cast<std::size_t>(std::clamp(threads - 1, 0, static_cast<int>(batches().size()))), work);
   work();

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
+#include <cerrno>
 #include <functional>
 #include <future>
 #include <vector>
 
+#include "core/failure.hpp"
 #include "core/threads.hpp"
 
 namespace voxherd::hdf5 {
@@ -17,13 +18,14 @@ namespace voxherd::hdf5 {
 namespace {
 
 /// Calls work(i) for i in [0, count) with several threads.
-void each_of(std::size_t count, const std::function<void(std::size_t i)>& work) {
+void for_each_chunk(std::size_t count, const std::function<void(std::size_t i)>& work) {
   std::atomic<std::size_t> next{0};
   const std::function<void()> take = [&] {
     for (std::size_t i = next++; i < count; i = next++) work(i);
   };
-  const auto threads = std::min(count, static_cast<std::size_t>(std::max(1, max_compression_threads())));
-  std::vector<std::future<void>> others = start_helpers(threads - 1, take);
+  constexpr int most = 16;  // each has a chunk or two in memory
+  const int threads = std::clamp(std::min(max_compression_threads(), max_team_threads()), 1, most);
+  std::vector<std::future<void>> others = start_helpers(std::min(count, static_cast<std::size_t>(threads)) - 1, take);
   take();
   for (std::future<void>& other : others) other.get();
 }
@@ -46,7 +48,7 @@ void unshuffle(std::span<const std::byte> planes, std::size_t value_bytes, std::
 }
 
 /// The offset of a chunk, in values along each axis.
-std::vector<hsize_t> offset_of(const slice_chunks& box, std::uint64_t slice) {
+std::vector<hsize_t> chunk_offset(const slice_chunks& box, std::uint64_t slice) {
   std::vector<hsize_t> offset(box.rank, 0);
   offset[0] = slice;
   return offset;
@@ -68,7 +70,7 @@ std::vector<std::byte> compress_chunk(const slice_chunks& box, std::span<const s
 
 /// A compressed chunk; empty if it is missing or stored without one of the filters.
 std::vector<std::byte> read_compressed(const slice_chunks& box, std::uint64_t slice) {
-  const std::vector<hsize_t> offset = offset_of(box, slice);
+  const std::vector<hsize_t> offset = chunk_offset(box, slice);
   hsize_t bytes = 0;
   if (H5Dget_chunk_storage_size(box.dataset, offset.data(), &bytes) < 0) return {};
   if (bytes == 0 || bytes > compressBound(box.chunk_bytes())) return {};
@@ -79,8 +81,8 @@ std::vector<std::byte> read_compressed(const slice_chunks& box, std::uint64_t sl
 }
 
 /// Takes from a chunk, which begins at `slice`, what belongs to the box. Returns whether the chunk is whole.
-bool take_chunk(const slice_chunks& box, std::uint64_t slice, std::span<const std::byte> compressed,
-                std::byte* values) {
+bool unpack_chunk(const slice_chunks& box, std::uint64_t slice, std::span<const std::byte> compressed,
+                  std::byte* values) {
   std::vector<std::byte> planes(box.chunk_bytes());
   uLongf bytes = planes.size();
   const int code = uncompress(reinterpret_cast<Bytef*>(planes.data()), &bytes,
@@ -145,12 +147,12 @@ std::optional<slice_chunks> find_slice_chunks(hid_t dataset, hid_t type, std::sp
 void write_chunks(const slice_chunks& box, const std::byte* values, const std::string& what) {
   const std::uint64_t slices = box.end - box.first;
   std::vector<std::vector<std::byte>> compressed((slices + box.chunk_slices - 1) / box.chunk_slices);
-  each_of(compressed.size(), [&](std::size_t i) {
+  for_each_chunk(compressed.size(), [&](std::size_t i) {
     const std::uint64_t from = i * box.chunk_slices, to = std::min(from + box.chunk_slices, slices);
     compressed[i] = compress_chunk(box, {values + from * box.slice_bytes, (to - from) * box.slice_bytes});
   });
   for (std::size_t i = 0; i < compressed.size(); ++i) {
-    const std::vector<hsize_t> offset = offset_of(box, box.first + i * box.chunk_slices);
+    const std::vector<hsize_t> offset = chunk_offset(box, box.first + i * box.chunk_slices);
     errno = 0;
     if (H5Dwrite_chunk(box.dataset, H5P_DEFAULT, 0, offset.data(), compressed[i].size(), compressed[i].data()) < 0)
       fail_write(what);
@@ -158,7 +160,8 @@ void write_chunks(const slice_chunks& box, const std::byte* values, const std::s
 }
 
 bool read_chunks(const slice_chunks& box, std::byte* values) {
-  constexpr std::size_t chunks_at_once = 64;  // whose compressed bytes are in memory
+  constexpr std::size_t most_chunks = 64, most_bytes = 128 << 20;  // in memory, compressed
+  const std::size_t chunks_at_once = std::clamp<std::size_t>(most_bytes / box.chunk_bytes(), 1, most_chunks);
   const std::uint64_t begin = box.first / box.chunk_slices * box.chunk_slices, step = box.chunk_slices;
   for (std::uint64_t slice = begin; slice < box.end; slice += chunks_at_once * step) {
     const std::uint64_t left = (box.end - slice + step - 1) / step;
@@ -168,8 +171,8 @@ bool read_chunks(const slice_chunks& box, std::byte* values) {
       if (compressed[i].empty()) return false;
     }
     std::atomic<bool> are_whole{true};
-    each_of(compressed.size(), [&](std::size_t i) {
-      if (!take_chunk(box, slice + i * step, compressed[i], values)) are_whole = false;
+    for_each_chunk(compressed.size(), [&](std::size_t i) {
+      if (!unpack_chunk(box, slice + i * step, compressed[i], values)) are_whole = false;
     });
     if (!are_whole) return false;
   }

@@ -28,7 +28,8 @@ struct slice_chunks {
 std::optional<slice_chunks> find_slice_chunks(hid_t dataset, hid_t type, std::span<const std::uint64_t> start,
                                               std::span<const std::uint64_t> count);
 
-/// Compresses with max_compression_threads(), to the same bytes as HDF5. `box` has whole chunks. Throws failure (disk).
+/// Compresses with max_compression_threads(), to the same bytes as HDF5. `box` has whole chunks. Throws failure (disk;
+/// internal_error if zlib fails).
 void write_chunks(const slice_chunks& box, const std::byte* values, const std::string& what);
 
 /// Returns whether `values` are the box; not if a chunk is missing, stored otherwise or damaged, about which HDF5 knows

@@ -182,8 +182,8 @@ class named_columns {
     if (t.names_are_comment && !names_the_time()) forget();
     if (names_.empty()) return;
     if (std::any_of(names_.begin(), names_.end(), is_number))
-      refuse_data(fmt::format("{}: found \"{}\", expected a number, or a name for each column", t.name,
-                              *std::find_if_not(names_.begin(), names_.end(), is_number)));
+      refuse_data("{}: found \"{}\", expected a number, or a name for each column", t.name,
+                  *std::find_if_not(names_.begin(), names_.end(), is_number));
     if (names_.size() == t.columns) return;
     const bool any_known = std::any_of(columns_.begin(), columns_.end(), [](const parsed_name& column) {
       return column.role == column_role::time || column.role == column_role::arterial ||
@@ -191,9 +191,9 @@ class named_columns {
     });
     if (any_known)
       refuse_data(
-          fmt::format("{}: its first line has {} names, {}, but the lines of numbers have {} columns; give each "
-                      "column one name",
-                      t.name, names_.size(), quoted_names(names_), t.columns));
+          "{}: its first line has {} names, {}, but the lines of numbers have {} columns; give each "
+          "column one name",
+          t.name, names_.size(), quoted_names(names_), t.columns);
     spdlog::warn("{}: the first line, {}, does not name the columns; they are read in their order", t.name,
                  quoted_names(names_));
     forget();
@@ -219,8 +219,8 @@ class named_columns {
     if (name.empty()) return 1;
     const known_unit* const unit = find_unit(name);
     if (unit == nullptr || unit->is_time != is_time)
-      refuse_data(fmt::format("{}: column \"{}\": unknown unit \"{}\", expected {}", table_.name, names_[index], name,
-                              is_time ? "s, ms or min" : "mM, uM or HU"));
+      refuse_data("{}: column \"{}\": unknown unit \"{}\", expected {}", table_.name, names_[index], name,
+                  is_time ? "s, ms or min" : "mM, uM or HU");
     return unit->factor;
   }
 
@@ -240,8 +240,8 @@ class named_columns {
 
   std::size_t find(column_role role, const char* what) const {
     if (const std::size_t n = count(role); n != 1)
-      refuse_data(fmt::format("{}: {} of its columns {} are {}, expected one; {}; rename the columns", table_.name,
-                              n == 0 ? "none" : fmt::format("{}", n), quoted_names(names_), what, understood));
+      refuse_data("{}: {} of its columns {} are {}, expected one; {}; rename the columns", table_.name,
+                  n == 0 ? "none" : fmt::format("{}", n), quoted_names(names_), what, understood);
     const auto found =
         std::find_if(columns_.begin(), columns_.end(), [&](const parsed_name& c) { return c.role == role; });
     return static_cast<std::size_t>(found - columns_.begin());
@@ -273,23 +273,23 @@ curve_columns find_columns(const number_table& t, curve_input input, const std::
   const bool is_only_curve = option != "curves";
   const curve_columns by_order{{0, 1}, {is_only_curve || input == curve_input::arterial ? 1U : 2U, 1}};
   if (t.columns <= by_order.curve.index)
-    refuse_data(fmt::format("{}: has {} columns, expected at least {} for --{}: time in s, then {}", t.name, t.columns,
-                            by_order.curve.index + 1, option,
-                            is_only_curve ? "concentration" : "arterial and portal concentration"));
+    refuse_data("{}: has {} columns, expected at least {} for --{}: time in s, then {}", t.name, t.columns,
+                by_order.curve.index + 1, option,
+                is_only_curve ? "concentration" : "arterial and portal concentration");
   const named_columns named(t);
   return named.empty() ? by_order : curve_columns{named.find_time(), named.find_curve(input, is_only_curve)};
 }
 
 void check_rows(const number_table& t, const curve_columns& c) {
-  if (t.rows < 2) refuse_data(fmt::format("{}: has {} row of numbers, expected at least 2", t.name, t.rows));
+  if (t.rows < 2) refuse_data("{}: has {} row of numbers, expected at least 2", t.name, t.rows);
   for (std::size_t r = 0; r < t.rows; ++r) {
     const double time_s = c.time.value(t, r), concentration = c.curve.value(t, r);
     if (!std::isfinite(time_s) || !std::isfinite(concentration))
-      refuse_data(fmt::format("{}: line {}: found {} {}, expected numbers", t.name, t.row_line[r],
-                              t.at(r, c.time.index), t.at(r, c.curve.index)));
+      refuse_data("{}: line {}: found {} {}, expected numbers", t.name, t.row_line[r], t.at(r, c.time.index),
+                  t.at(r, c.curve.index));
     if (r > 0 && time_s <= c.time.value(t, r - 1))
-      refuse_data(fmt::format("{}: line {}: {} s is not after {} s; times must increase", t.name, t.row_line[r], time_s,
-                              c.time.value(t, r - 1)));
+      refuse_data("{}: line {}: {} s is not after {} s; times must increase", t.name, t.row_line[r], time_s,
+                  c.time.value(t, r - 1));
   }
 }
 
@@ -311,8 +311,8 @@ std::vector<double> read_curve(const std::string& path, curve_input input, const
   const double frame = (time_s.back() - time_s.front()) / static_cast<double>(time_s.size() - 1);
   const double from = c.time.value(t, 0), to = c.time.value(t, t.rows - 1);
   if (time_s.front() < from - frame || time_s.back() > to + frame)
-    refuse_data(fmt::format("{}: has times from {} to {} s, expected at least the frames' {} to {} s", t.name, from, to,
-                            time_s.front(), time_s.back()));
+    refuse_data("{}: has times from {} to {} s, expected at least the frames' {} to {} s", t.name, from, to,
+                time_s.front(), time_s.back());
   std::vector<double> values;
   std::size_t r = 1;
   for (const double time : time_s) {

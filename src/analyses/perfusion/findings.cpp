@@ -86,8 +86,8 @@ region_signal mean_signal(const std::string& name, const looked_rows& looked, co
   }
   const std::string range = fmt::format(" from {:g} to {:g} s", perfusion::min_t1_s, perfusion::max_t1_s);
   if (mean.voxels == 0)
-    refuse_data(fmt::format("{}: none of its {} voxels has a number in every frame{}{}", name, voxels.size(),
-                            extras > 0 ? " and a T1" : "", has_map ? range : ""));
+    refuse_data("{}: none of its {} voxels has a number in every frame{}{}", name, voxels.size(),
+                extras > 0 ? " and a T1" : "", has_map ? range : "");
   if (mean.voxels < voxels.size())
     spdlog::warn("{}: {} of {} voxels have no number in some frame{}{}; left out of the mean", name,
                  voxels.size() - mean.voxels, voxels.size(), extras > 0 ? ", or no T1" : "", has_map ? range : "");
@@ -122,8 +122,7 @@ double t1_of(const region_signal& region, const conversion& convert, double give
   } else {
     const perfusion::t1_fit fit = perfusion::t1_fitter(convert)(region.extras.data());
     if (!fit.found)
-      refuse_data(
-          fmt::format("{}: no T1 fits its mean signals at the flip angles; give --t1-blood, or --t1", region.name));
+      refuse_data("{}: no T1 fits its mean signals at the flip angles; give --t1-blood, or --t1", region.name);
     t1_s = fit.t1_s;
   }
   kind == region_kind::blood ? warn_of_blood(region.name, t1_s) : warn_of_tissue(region.name, t1_s);
@@ -133,7 +132,7 @@ double t1_of(const region_signal& region, const conversion& convert, double give
 /// A region's concentrations. Throws failure (bad_data): no signal before the agent.
 std::vector<double> concentrations(const region_signal& region, const conversion& convert, double S0, double t1_s) {
   if (convert.needs_t1() && !(S0 > 0))
-    refuse_data(fmt::format("{}: its mean signal before the agent is {:.4g}, expected above 0", region.name, S0));
+    refuse_data("{}: its mean signal before the agent is {:.4g}, expected above 0", region.name, S0);
   const auto model = perfusion::signal_model(convert, {S0, t1_s});
   std::vector<double> values;
   std::size_t clamped = 0;
@@ -160,8 +159,8 @@ void check_counts(const perfusion_settings& o, const time_course& frames) {
   const auto free = static_cast<std::size_t>(
       std::count_if(o.fit.rules.begin(), o.fit.rules.end(), [](const auto& rule) { return !rule.fixed; }));
   if (frames.counted() > free) return;
-  refuse_data(fmt::format("only {} of {} frames are fitted, for {} parameters; expected more frames than parameters",
-                          frames.counted(), frames.frames(), free));
+  refuse_data("only {} of {} frames are fitted, for {} parameters; expected more frames than parameters",
+              frames.counted(), frames.frames(), free);
 }
 
 void find_baseline_frames(const perfusion_settings& o, const std::vector<double>& arterial, const char* of,
@@ -177,15 +176,14 @@ void find_baseline_frames(const perfusion_settings& o, const std::vector<double>
     c.baseline_end = static_cast<int>(o.baseline->second) + 1;
     const auto& counts = found.frames.counts;
     if (std::none_of(counts.begin() + c.baseline_begin, counts.begin() + c.baseline_end, [](auto n) { return n != 0; }))
-      refuse_data(fmt::format("--baseline {},{}: all of these frames are skipped or empty", o.baseline->first,
-                              o.baseline->second));
+      refuse_data("--baseline {},{}: all of these frames are skipped or empty", o.baseline->first, o.baseline->second);
   } else {
     std::tie(c.baseline_begin, c.baseline_end) = find_baseline(arterial, found.frames.counts);
     if (c.baseline_end <= c.baseline_begin)
       refuse_data(
-          fmt::format("{} rises from the first frame: there is no baseline before the agent; give --baseline "
-                      "FIRST,LAST",
-                      of));
+          "{} rises from the first frame: there is no baseline before the agent; give --baseline "
+          "FIRST,LAST",
+          of);
     spdlog::info("baseline: frames {} to {}, before {} rises (detected; --baseline sets it)", c.baseline_begin,
                  c.baseline_end - 1, of);
     if (c.baseline_end - c.baseline_begin < 3)
@@ -232,7 +230,7 @@ void check_agent_arrives(const perfusion_settings& o, const inflow_files& files,
                          const std::vector<double>& curve) {
   if (*std::max_element(curve.begin(), curve.end()) > 0) return;
   const std::string& file = !files.voi.empty() ? files.voi : files.curve.empty() ? o.curves : files.curve;
-  refuse_data(fmt::format("{}: the {} curve has no value above 0, expected the agent's concentration", file, name));
+  refuse_data("{}: the {} curve has no value above 0, expected the agent's concentration", file, name);
 }
 
 /// Blood peaks at 1 to 15 mM after a usual dose, and at 100 to 500 HU.
@@ -316,9 +314,9 @@ void check_independent(const perfusion_settings& o, const time_course& f) {
   if (pp - ap * ap / aa > max_rest * pp) return;
   if (f.arterial == f.portal)
     refuse_data(
-        fmt::format("{}: the arterial and the portal curve are the same, expected those of two vessels; for "
-                    "one input give --model arterial",
-                    !o.curves.empty() ? o.curves : o.portal.curve));
+        "{}: the arterial and the portal curve are the same, expected those of two vessels; for "
+        "one input give --model arterial",
+        !o.curves.empty() ? o.curves : o.portal.curve);
   spdlog::warn(
       "the portal curve is {:.4g} times the arterial one in all frames: with equal delays their flows cannot be told "
       "apart, and the equations have no solution; is it measured?",

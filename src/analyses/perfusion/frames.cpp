@@ -24,10 +24,10 @@ namespace {
 /// `place`: names the place of a time in its file.
 void check_times(const std::vector<double>& times, const std::function<std::string(std::size_t)>& place) {
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (!std::isfinite(times[i])) refuse_data(fmt::format("{}: found {}, expected a number", place(i), times[i]));
+    if (!std::isfinite(times[i])) refuse_data("{}: found {}, expected a number", place(i), times[i]);
     if (i > 0 && times[i] <= times[i - 1])
-      refuse_data(fmt::format("{}: frame {} is at {} s, not after frame {} at {} s; times must increase", place(i), i,
-                              times[i], i - 1, times[i - 1]));
+      refuse_data("{}: frame {} is at {} s, not after frame {} at {} s; times must increase", place(i), i, times[i],
+                  i - 1, times[i - 1]);
   }
 }
 
@@ -36,16 +36,16 @@ void check_units(const std::string& source, const std::vector<double>& times) {
   constexpr double max_hours = 6, s_per_hour = 3600;
   const double duration = times.back() - times.front();
   if (!(duration <= max_hours * s_per_hour))
-    refuse_data(fmt::format("{}: the frames take {:.4g} hours, expected at most {}; give times in seconds, not in ms",
-                            source, duration / s_per_hour, max_hours));
+    refuse_data("{}: the frames take {:.4g} hours, expected at most {}; give times in seconds, not in ms", source,
+                duration / s_per_hour, max_hours);
   // The fastest scanners take about 0.3 s per volume; 6 s in minutes are 0.1.
   constexpr double min_spacing_s = 0.1, usual_spacing_s = 0.3, max_spacing_s = 60;
   const double spacing = duration / static_cast<double>(times.size() - 1);
   if (spacing * (1 + 1e-9) < min_spacing_s)
     refuse_data(
-        fmt::format("{}: frames are {:.3g} s apart on average, expected at least {} s; give times in seconds, "
-                    "not in minutes",
-                    source, spacing, min_spacing_s));
+        "{}: frames are {:.3g} s apart on average, expected at least {} s; give times in seconds, "
+        "not in minutes",
+        source, spacing, min_spacing_s);
   if (spacing > max_spacing_s || spacing < usual_spacing_s)
     spdlog::warn("{}: frames are {:.3g} s apart on average; are the times in {}? expected seconds", source, spacing,
                  spacing > max_spacing_s ? "milliseconds" : "minutes");
@@ -94,7 +94,7 @@ void check_clock(const std::string& source, const std::vector<double>& times) {
       source, jump - 1, times[jump - 1], jump, times[jump]);
   constexpr double first_minute = 100, first_hour = 10000;
   if (times.front() >= first_hour || (times.front() >= first_minute && jumps > 1))
-    refuse_data(fmt::format("{}; give seconds: 3600 HH + 60 MM + SS", text));
+    refuse_data("{}; give seconds: 3600 HH + 60 MM + SS", text);
   spdlog::warn("{}; is it so? expected seconds", text);
 }
 
@@ -126,7 +126,7 @@ void check_plausible(const std::string& source, const std::vector<double>& times
 
 nlohmann::json read_sidecar(const std::string& path) {
   nlohmann::json sidecar = parse_json(read_text_file(path), path);
-  if (!sidecar.is_object()) refuse_data(fmt::format("{}: is not a JSON object, expected a sidecar of BIDS", path));
+  if (!sidecar.is_object()) refuse_data("{}: is not a JSON object, expected a sidecar of BIDS", path);
   return sidecar;
 }
 
@@ -135,9 +135,9 @@ std::vector<double> repeated_times(const nlohmann::json& spacing, std::size_t fr
   constexpr double min_spacing_s = 0.5;
   if (!spacing.is_number() || spacing.get<double>() < min_spacing_s)
     refuse_data(
-        fmt::format("{}: RepetitionTime is {}, expected at least {} s from one volume to the next; a repetition "
-                    "time of excitations is RepetitionTimeExcitation; add VolumeTiming, the times of the frames",
-                    name, dump_json(spacing), min_spacing_s));
+        "{}: RepetitionTime is {}, expected at least {} s from one volume to the next; a repetition "
+        "time of excitations is RepetitionTimeExcitation; add VolumeTiming, the times of the frames",
+        name, dump_json(spacing), min_spacing_s);
   std::vector<double> times;
   for (std::size_t i = 0; i < frames; ++i) times.push_back(spacing.get<double>() * static_cast<double>(i));
   return times;
@@ -152,15 +152,14 @@ std::vector<double> read_sidecar_times(const std::string& path, std::size_t fram
     const nlohmann::json& list = sidecar.at(key);
     if (!list.is_array() || list.size() != frames ||
         !std::all_of(list.begin(), list.end(), [](const nlohmann::json& time) { return time.is_number(); }))
-      refuse_data(fmt::format("{}: {} has {} entries, expected {} numbers, one for each frame of {}", name, key,
-                              list.size(), frames, series));
+      refuse_data("{}: {} has {} entries, expected {} numbers, one for each frame of {}", name, key, list.size(),
+                  frames, series);
     const auto times = list.get<std::vector<double>>();
     check_times(times, [&](std::size_t) { return name + ": " + key; });
     return times;
   }
   if (sidecar.contains("RepetitionTime")) return repeated_times(sidecar.at("RepetitionTime"), frames, name);
-  refuse_data(
-      fmt::format("{}: has none of FrameTimesStart, VolumeTiming and RepetitionTime, the times of the frames", name));
+  refuse_data("{}: has none of FrameTimesStart, VolumeTiming and RepetitionTime, the times of the frames", name);
 }
 
 /// Empty for several columns without names.
@@ -189,8 +188,8 @@ std::vector<double> read_frame_times(const perfusion_settings& o, std::size_t fr
   const number_table table = read_number_table(o.times, header_line::allowed);
   times = read_time_column(table);
   if (times.size() != frames)
-    refuse_data(fmt::format("{}: has {} numbers in {} rows, expected {} in one column or row, one for each frame of {}",
-                            table.name, table.values.size(), table.rows, frames, series));
+    refuse_data("{}: has {} numbers in {} rows, expected {} in one column or row, one for each frame of {}", table.name,
+                table.values.size(), table.rows, frames, series);
   check_times(times, [&](std::size_t i) {
     return fmt::format("{}: line {}", table.name, table.row_line[std::min(i, table.rows - 1)]);
   });

@@ -38,8 +38,7 @@ std::set<std::int32_t> list_voi_labels(const std::string& name, const std::vecto
     if (!(value > 0) || !std::isfinite(value)) continue;
     if (value != std::floor(value)) return {};
     if (value > static_cast<float>(largest_float_label))
-      refuse_data(
-          fmt::format("{}: has the value {}, expected a mask, or labels up to {}", name, value, largest_float_label));
+      refuse_data("{}: has the value {}, expected a mask, or labels up to {}", name, value, largest_float_label);
     labels.insert(static_cast<std::int32_t>(value));
   }
   return labels;
@@ -59,14 +58,14 @@ std::vector<std::uint64_t> read_voi(const inflow_files& files, const char* input
   const std::set<std::int32_t> found = list_voi_labels(files.voi, values);
   if (files.labels.empty()) {
     if (found.size() > 1)
-      refuse_data(fmt::format("{}: has {} labels ({}), expected a mask of one vessel; --{}-labels chooses", files.voi,
-                              found.size(), list_some(found), input));
+      refuse_data("{}: has {} labels ({}), expected a mask of one vessel; --{}-labels chooses", files.voi, found.size(),
+                  list_some(found), input);
     return voxels;
   }
   for (const std::int32_t label : files.labels)
     if (!found.contains(label))
-      refuse_data(fmt::format("--{}-labels {}: {} does not contain this label; it contains {}", input, label, files.voi,
-                              found.empty() ? "fractions" : list_some(found)));
+      refuse_data("--{}-labels {}: {} does not contain this label; it contains {}", input, label, files.voi,
+                  found.empty() ? "fractions" : list_some(found));
   const std::set<std::int32_t> chosen(files.labels.begin(), files.labels.end());
   std::erase_if(voxels, [&](std::uint64_t v) { return !chosen.contains(static_cast<std::int32_t>(values[v])); });
   return voxels;
@@ -79,9 +78,9 @@ void check_separate(const perfusion_settings& o, const looked_regions& regions) 
   std::set_intersection(arterial.begin(), arterial.end(), portal.begin(), portal.end(), std::back_inserter(both));
   if (both.empty()) return;
   refuse_data(
-      fmt::format("{} and {}: {} of {} voxels of the arterial VOI are also in the portal VOI, expected two "
-                  "vessels that share none; is one file given twice, or do the two drawings overlap?",
-                  o.arterial.voi, o.portal.voi, both.size(), arterial.size()));
+      "{} and {}: {} of {} voxels of the arterial VOI are also in the portal VOI, expected two "
+      "vessels that share none; is one file given twice, or do the two drawings overlap?",
+      o.arterial.voi, o.portal.voi, both.size(), arterial.size());
 }
 
 /// Multiplies the values of an image.
@@ -137,8 +136,7 @@ struct perfusion_inputs::state {
     dynamic = read_image_list(options.dynamic, "dynamic");
     const std::uint64_t frames = dynamic.volumes();
     if (frames < min_frames)
-      refuse_data(
-          fmt::format("{}: has {} frames, expected a series of at least {}", dynamic.name(), frames, min_frames));
+      refuse_data("{}: has {} frames, expected a series of at least {}", dynamic.name(), frames, min_frames);
     found.frames.time_s = read_frame_times(options, frames, dynamic.name());
     found.frames.counts = counted_frames(options, frames);
     found.convert = options.convert;
@@ -167,13 +165,12 @@ struct perfusion_inputs::state {
       extras = read_image_list(options.vfa, "vfa");
       const auto angles = static_cast<std::uint64_t>(options.convert.flip_angles);
       if (extras.volumes() != angles)
-        refuse_data(fmt::format("{}: has {} volumes, but --vfa-flip-angles {} angles", extras.name(), extras.volumes(),
-                                angles));
+        refuse_data("{}: has {} volumes, but --vfa-flip-angles {} angles", extras.name(), extras.volumes(), angles);
     }
     if (!options.t1_map.empty()) {
       extras = read_image_list({options.t1_map}, "t1-map");
       if (extras.volumes() != 1)
-        refuse_data(fmt::format("{}: dim[4] is {}, expected 1: a map of T1", extras.name(), extras.volumes()));
+        refuse_data("{}: dim[4] is {}, expected 1: a map of T1", extras.name(), extras.volumes());
     }
     for (nifti_header& file : extras.files) bring_to_grid(file, image);
   }

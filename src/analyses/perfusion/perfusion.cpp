@@ -29,9 +29,10 @@ void check_settings(const perfusion_settings& o, const perfusion_findings& found
   try {
     perfusion::check_fit(found.frames, o.fit);
   } catch (const std::invalid_argument& e) {
-    throw failure(exit_status::usage, fmt::format("{}; see --solver, --convolution, --discretisation, --precision or "
-                                                  "--starts",
-                                                  e.what()));
+    refuse_usage(
+        "{}; see --solver, --convolution, --discretisation, --precision or "
+        "--starts",
+        e.what());
   }
 }
 

@@ -33,9 +33,7 @@ std::vector<std::string> names_in(const std::string& list) {
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back()))) line.pop_back();
     if (!line.empty()) names.push_back((folder / line).string());
   }
-  if (names.empty())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: has no names, expected images, one per line in the order of time", list));
+  if (names.empty()) refuse_data("{}: has no names, expected images, one per line in the order of time", list);
   return names;
 }
 
@@ -66,10 +64,10 @@ void check_order(const std::vector<std::string>& names, const char* option) {
   if (!std::is_sorted(names.begin(), names.end())) return;
   for (std::size_t i = 1; i < names.size(); ++i) {
     if (!natural_less(names[i], names[i - 1])) continue;
-    throw failure(exit_status::usage,
-                  fmt::format("--{}: {} is before {}, as a shell sorts names; give them in the order of time (as ls -v "
-                              "sorts), or in a .txt with one name per line",
-                              option, names[i - 1], names[i]));
+    refuse_usage(
+        "--{}: {} is before {}, as a shell sorts names; give them in the order of time (as ls -v "
+        "sorts), or in a .txt with one name per line",
+        option, names[i - 1], names[i]);
   }
 }
 
@@ -92,8 +90,7 @@ image_list read_image_list(const std::vector<std::string>& names, const char* op
   if (!is_list) check_order(names, option);
   const std::vector<std::string> paths = is_list ? names_in(names[0]) : names;
   if (paths.size() > max_files)
-    throw failure(exit_status::usage, fmt::format("--{}: {} files, expected at most {}; join them into one 4-D image",
-                                                  option, paths.size(), max_files));
+    refuse_usage("--{}: {} files, expected at most {}; join them into one 4-D image", option, paths.size(), max_files);
   image_list images;
   for (const std::string& path : paths) {
     images.files.push_back(read_nifti_header(path));
@@ -165,14 +162,12 @@ void check_t1_map(const nifti_header& map, double unit_s, const std::vector<std:
   }
   const std::string& name = map.path;
   if (t1_s.empty())
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: T1 is above 0 in none of the mask's {} voxels, expected a map of T1 in s or ms",
-                              name, mask.size()));
+    refuse_data("{}: T1 is above 0 in none of the mask's {} voxels, expected a map of T1 in s or ms", name,
+                mask.size());
   const auto median_s = upper_median(t1_s);
   if (!perfusion::is_usable_t1(median_s))
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: the mask's median T1 is {:.4g} s, expected 0.01 to 10 s; {}", name, median_s,
-                              unit_s == 1 ? "if the map is in ms, give --t1-map-unit ms" : "is the map in s?"));
+    refuse_data("{}: the mask's median T1 is {:.4g} s, expected 0.01 to 10 s; {}", name, median_s,
+                unit_s == 1 ? "if the map is in ms, give --t1-map-unit ms" : "is the map in s?");
   if (usable < mask.size())
     spdlog::warn("{}: {} of the mask's {} voxels have no T1 from {:g} to {:g} s; they cannot be fitted", name,
                  mask.size() - usable, mask.size(), perfusion::min_t1_s, perfusion::max_t1_s);

@@ -126,9 +126,9 @@ void put_delay(double delay_s, double window_s, parameter_rule& rule) {
 
 void take_delays(const tissue_fit& fit, perfusion_settings& o) {
   if (!fit.fitted)
-    throw failure(exit_status::bad_data,
-                  "--delays two-stage: the mean curve, which gives the delays, was not fitted; give --delay-roi or "
-                  "other --delays");
+    refuse_data(
+        "--delays two-stage: the mean curve, which gives the delays, was not fitted; give --delay-roi or "
+        "other --delays");
   std::vector<std::string> chosen;
   for (std::size_t i = 0; i < o.fit.rules.size(); ++i) {
     parameter_rule& rule = o.fit.rules[i];

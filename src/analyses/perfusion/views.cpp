@@ -172,10 +172,10 @@ std::string find_times(const bids_image& series) {
 
 std::string find_voi(const dynamic_inputs& inputs, const char* kind) {
   if (!inputs.has(kind))
-    throw failure(exit_status::bad_data,
-                  fmt::format("no {0} input; name the entities of its mask in --bids-filter-file, such as {{\"{0}\": "
-                              "{{\"label\": \"{0}\"}}}}, or give --perfusion-options '--{0}-curve FILE'",
-                              kind));
+    refuse_data(
+        "no {0} input; name the entities of its mask in --bids-filter-file, such as {{\"{0}\": "
+        "{{\"label\": \"{0}\"}}}}, or give --perfusion-options '--{0}-curve FILE'",
+        kind);
   return inputs.image(kind, "mask");
 }
 
@@ -196,9 +196,7 @@ struct flip_angle_image {
 
 flip_angle_image read_flip_angle(const bids_image& image, const std::optional<double>& given_ms) {
   const auto angle = image.number("FlipAngle");
-  if (!angle)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: its sidecars have no FlipAngle, in degrees; add it", image.path));
+  if (!angle) refuse_data("{}: its sidecars have no FlipAngle, in degrees; add it", image.path);
   const auto ms = given_ms ? given_ms : repetition_ms(image);
   if (!ms)
     throw failure(
@@ -214,15 +212,15 @@ flip_angle_image read_flip_angle(const bids_image& image, const std::optional<do
 void check_flip_angles(const flip_angle_image& one, const flip_angle_image& other) {
   constexpr double tolerance = 1e-3;  // the relative error of T1 is about as large
   if (one.degrees == other.degrees)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{} and {} have the same FlipAngle, {:g} degrees; choose one in --bids-filter-file, by "
-                              "more entities of VFA",
-                              one.path, other.path, one.degrees));
+    refuse_data(
+        "{} and {} have the same FlipAngle, {:g} degrees; choose one in --bids-filter-file, by "
+        "more entities of VFA",
+        one.path, other.path, one.degrees);
   if (std::abs(one.repetition_ms - other.repetition_ms) > tolerance * one.repetition_ms)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{} and {} have repetition times of {:g} and {:g} ms, but T1 is fitted with one for all "
-                              "flip angles; give a map of T1 (T1map), or leave images out by --bids-filter-file",
-                              one.path, other.path, one.repetition_ms, other.repetition_ms));
+    refuse_data(
+        "{} and {} have repetition times of {:g} and {:g} ms, but T1 is fitted with one for all "
+        "flip angles; give a map of T1 (T1map), or leave images out by --bids-filter-file",
+        one.path, other.path, one.repetition_ms, other.repetition_ms);
 }
 
 /// Spoiled gradient echoes, by increasing flip angle.
@@ -251,9 +249,9 @@ void find_T1(const dynamic_inputs& inputs, perfusion_request& r) {
   const bool has_map = inputs.has("T1map");
   if (!has_map && !inputs.has("VFA")) return;
   if (r.signal != perfusion::signal_kind::spoiled_echo && r.signal != perfusion::signal_kind::linear)
-    throw failure(exit_status::usage,
-                  "--bids-filter-file: T1map and VFA have no meaning without --signal linear or spgr; leave them out, "
-                  "or give --perfusion-options '--signal spgr'");
+    refuse_usage(
+        "--bids-filter-file: T1map and VFA have no meaning without --signal linear or spgr; leave them out, "
+        "or give --perfusion-options '--signal spgr'");
   if (has_map)
     r.t1_map = inputs.image("T1map", "T1map");
   else

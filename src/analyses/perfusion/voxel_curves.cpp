@@ -70,11 +70,11 @@ struct voxel_curves::state {
         unit(concentration_unit(convert)),
         series(files, r.item_voxels()) {
     if (series.volumes() != frames.frames())
-      refuse_data(fmt::format("{} has another size than when the result was computed", files.front().path));
+      refuse_data("{} has another size than when the result was computed", files.front().path);
     const auto last = static_cast<std::int64_t>(frames.frames());
     if (convert.baseline_begin < 0 || convert.baseline_end < convert.baseline_begin || convert.baseline_end > last)
-      refuse_data(fmt::format("{}: its baseline is frames {} to {} of {}; is it a complete copy of a voxherd result?",
-                              r.path(), convert.baseline_begin, convert.baseline_end - 1, last));
+      refuse_data("{}: its baseline is frames {} to {} of {}; is it a complete copy of a voxherd result?", r.path(),
+                  convert.baseline_begin, convert.baseline_end - 1, last);
     how.discretisation = stored.discretisation.value_or(discretisation_kind::exact);
     if (r.has("t1_before")) {
       t1 = r.read_map("t1_before", 1);

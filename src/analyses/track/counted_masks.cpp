@@ -59,8 +59,7 @@ void read_targets(const std::vector<std::string>& paths, std::size_t regions, ma
   for (const std::string& path : paths) {
     const std::string name = mask_name(path);
     if (std::find(all.target_names.begin(), all.target_names.end(), name) != all.target_names.end())
-      throw failure(exit_status::usage,
-                    fmt::format("--targets: two files are called {}, by which their maps are named", name));
+      refuse_usage("--targets: two files are called {}, by which their maps are named", name);
     all.target_names.push_back(name);
   }
 }

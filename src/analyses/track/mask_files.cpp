@@ -26,8 +26,7 @@ namespace fs = std::filesystem;
 void refuse_cifti(const std::string& name, const char* option) {
   for (const char* kind : {"scalar", "label", "tseries", "conn"})
     if (name.ends_with(fmt::format(".d{}.nii", kind)))
-      throw failure(exit_status::usage,
-                    fmt::format("--{} {}: CIFTI files are not supported; give an image", option, name));
+      refuse_usage("--{} {}: CIFTI files are not supported; give an image", option, name);
 }
 
 std::vector<std::string> read_lines(const std::string& path, const char* option) {
@@ -38,7 +37,7 @@ std::vector<std::string> read_lines(const std::string& path, const char* option)
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\t'; };
   for (const std::string& line : lines)
     if (std::any_of(line.begin(), line.end(), is_control))
-      refuse_data(fmt::format("--{}: {}: contains binary data, expected {}", option, path, expected));
+      refuse_data("--{}: {}: contains binary data, expected {}", option, path, expected);
   return lines;
 }
 
@@ -65,10 +64,10 @@ std::vector<std::string> find_in_line(const std::string& line, int number, const
   for (std::string word; words >> word;) {
     const std::string found = find_listed(word, list, option);
     if (found.empty())
-      throw failure(exit_status::missing_input,
-                    fmt::format("--{}: {} line {}: {}: no such file; expected names of images or surfaces, separated "
-                                "by blanks or line ends",
-                                option, list, number, word));
+      refuse_missing(
+          "--{}: {} line {}: {}: no such file; expected names of images or surfaces, separated "
+          "by blanks or line ends",
+          option, list, number, word);
     masks.push_back(found);
   }
   return masks;
@@ -84,8 +83,7 @@ std::vector<std::string> read_list(const std::string& path, const char* option) 
     line = line.substr(first, line.find_last_not_of(" \t") - first + 1);
     for (std::string& mask : find_in_line(line, number, path, option)) masks.push_back(std::move(mask));
   }
-  if (masks.empty())
-    throw failure(exit_status::bad_data, fmt::format("--{}: {} is empty, expected names of masks", option, path));
+  if (masks.empty()) refuse_data("--{}: {} is empty, expected names of masks", option, path);
   return masks;
 }
 
@@ -94,8 +92,7 @@ std::vector<std::string> read_list(const std::string& path, const char* option) 
 std::string find_mask_file(const std::string& name, const char* option) {
   refuse_cifti(name, option);
   const std::string found = find_mask(name), image = found.empty() ? name : found;
-  if (is_surface_mask(image))
-    throw failure(exit_status::usage, fmt::format("--{} {}: is a surface, expected an image", option, name));
+  if (is_surface_mask(image)) refuse_usage("--{} {}: is a surface, expected an image", option, name);
   return image;
 }
 
@@ -123,9 +120,8 @@ std::string mask_name(const std::string& path) {
 const std::string& first_image(const std::vector<std::string>& masks) {
   const auto found = std::find_if_not(masks.begin(), masks.end(), is_surface_mask);
   if (found == masks.end())
-    throw failure(exit_status::usage,
-                  fmt::format("--xfm: the seeds are surfaces ({}); give --seedref, the image in whose space they are",
-                              masks.front()));
+    refuse_usage("--xfm: the seeds are surfaces ({}); give --seedref, the image in whose space they are",
+                 masks.front());
   return *found;
 }
 

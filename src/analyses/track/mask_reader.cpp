@@ -15,8 +15,8 @@ void check_field(const track_request& request, const sample_contents& samples, c
   refuse_large_image(samples.grid);
   refuse_large_image(space.grid);
   if (request.start_fibre > samples.fibres)
-    throw failure(exit_status::usage, fmt::format("--start-fibre {}: the samples have {}", request.start_fibre,
-                                                  counted(static_cast<std::uint64_t>(samples.fibres), "fibre")));
+    refuse_usage("--start-fibre {}: the samples have {}", request.start_fibre,
+                 counted(static_cast<std::uint64_t>(samples.fibres), "fibre"));
 }
 
 }  // namespace

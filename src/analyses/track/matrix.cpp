@@ -104,8 +104,7 @@ seed_matrix make_fibre_matrix(const track_request& request, track_inputs& in) {
   m.by_fibre = true;
   constexpr std::size_t max_cells = 0x7fffffff;
   if (m.cells() > max_cells)
-    refuse_data(
-        fmt::format("{}: has {} voxels, expected at most {}", mask, m.voxels.size(), max_cells / track::fibre_columns));
+    refuse_data("{}: has {} voxels, expected at most {}", mask, m.voxels.size(), max_cells / track::fibre_columns);
   return m;
 }
 

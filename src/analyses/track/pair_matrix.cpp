@@ -209,10 +209,12 @@ summed_pairs add_up(const session& s, const pair_matrix& matrix, pair_sums& list
   const std::size_t rows = matrix.rows.voxels.size();
   summed_pairs sums;
   sums.entries = lists.gather(s);
-  if (matrix.columns.by_fibre) join_fibre_pairs(sums);
-  sums.offsets.assign(rows + 1, 0);
-  for (const track::pair_entry& e : sums.entries) ++sums.offsets[(e.key >> 32) + 1];
-  for (std::size_t r = 0; r < rows; ++r) sums.offsets[r + 1] += sums.offsets[r];
+  s.agree([&] {
+    if (matrix.columns.by_fibre) join_fibre_pairs(sums);
+    sums.offsets.assign(rows + 1, 0);
+    for (const track::pair_entry& e : sums.entries) ++sums.offsets[(e.key >> 32) + 1];
+    for (std::size_t r = 0; r < rows; ++r) sums.offsets[r + 1] += sums.offsets[r];
+  });
   return sums;
 }
 

@@ -167,8 +167,7 @@ found_places find_places(const track_request& request, const sample_contents& sa
 void refuse_large_image(const image_grid& grid) {
   constexpr std::uint64_t max_voxels = 0x7fffffff;
   if (grid.voxel_count() > max_voxels)
-    throw failure(exit_status::bad_data,
-                  fmt::format("the image has {} voxels, expected at most {}", grid.voxel_count(), max_voxels));
+    refuse_data("the image has {} voxels, expected at most {}", grid.voxel_count(), max_voxels);
 }
 
 }  // namespace voxherd

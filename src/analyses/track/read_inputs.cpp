@@ -61,9 +61,8 @@ label_image read_regions(const std::vector<std::string>& paths, bool network, ma
     for (const std::uint64_t v : note(masks.read_image(paths[i], label_kind::mask), i)) {
       std::int32_t& label = all.label[v];
       if (network && label != 0)
-        throw failure(exit_status::bad_data,
-                      fmt::format("--connectome: {} and {} overlap; remove the overlap from one of them",
-                                  paths[static_cast<std::size_t>(label) - 1], paths[i]));
+        refuse_data("--connectome: {} and {} overlap; remove the overlap from one of them",
+                    paths[static_cast<std::size_t>(label) - 1], paths[i]);
       label = number;
     }
     if (network || i == 0) all.values.push_back(number);
@@ -73,9 +72,8 @@ label_image read_regions(const std::vector<std::string>& paths, bool network, ma
 
 void check_number_of_regions(const std::string& path, std::size_t regions, std::size_t at_least) {
   if (regions >= at_least && regions <= max_regions) return;
-  throw failure(exit_status::bad_data,
-                fmt::format("{}: has {}, expected {} {}", path, counted(regions, "label"),
-                            regions < at_least ? "at least" : "at most", regions < at_least ? at_least : max_regions));
+  refuse_data("{}: has {}, expected {} {}", path, counted(regions, "label"),
+              regions < at_least ? "at least" : "at most", regions < at_least ? at_least : max_regions);
 }
 
 /// Seeds of a mask, or of a parcellation's regions one after another; those without samples are left out.
@@ -100,9 +98,8 @@ found_seeds seeds_in_image(const label_image& image, bool network, mask_reader& 
     }
   }
   if (seeds.empty() && outside > 0)
-    throw failure(exit_status::bad_data,
-                  fmt::format("{}: none of its {} voxels has samples; does it belong to this subject{}?", path, outside,
-                              masks.space().is_warp() ? ", and is --transform not the inverse one" : ""));
+    refuse_data("{}: none of its {} voxels has samples; does it belong to this subject{}?", path, outside,
+                masks.space().is_warp() ? ", and is --transform not the inverse one" : "");
   if (outside > 0) spdlog::info("{}: {} of {} voxels have no samples; ignored", path, outside, outside + seeds.size());
   std::stable_sort(seeds.begin(), seeds.end(),
                    [](const track::seed& a, const track::seed& b) { return a.region < b.region; });

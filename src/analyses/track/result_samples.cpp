@@ -68,22 +68,18 @@ std::vector<row_range> cut(std::span<const row_range> ranges, std::uint64_t max_
 }  // namespace
 
 result_samples::result_samples(const std::string& path) : result_(path) {
-  if (!result_.complete())
-    refuse_data(fmt::format("{}: is an incomplete result; complete it with --resume first", path));
+  if (!result_.complete()) refuse_data("{}: is an incomplete result; complete it with --resume first", path);
   while (result_.has(fmt::format("th{}", fibres_ + 1))) ++fibres_;
-  if (fibres_ == 0)
-    refuse_data(fmt::format("{}: is a result of {}, expected one of ballstick", path, result_.analysis_name()));
+  if (fibres_ == 0) refuse_data("{}: is a result of {}, expected one of ballstick", path, result_.analysis_name());
   const auto& shape = result_.output("th1").shape;
   constexpr std::uint64_t max_samples = 1 << 24;
   if (shape.size() > 1 || (!shape.empty() && shape[0] > max_samples))
-    refuse_data(
-        fmt::format("{}: th1 does not have up to {} samples per voxel; is it a complete copy of a voxherd result?",
-                    path, max_samples));
+    refuse_data("{}: th1 does not have up to {} samples per voxel; is it a complete copy of a voxherd result?", path,
+                max_samples);
   samples_ = shape.empty() ? 1 : static_cast<std::int32_t>(shape[0]);
   for (const std::string& name : columns(fibres_))
     if (result_.output(name).shape != shape || result_.output(name).layout != output_layout::items)
-      refuse_data(
-          fmt::format("{}: {} and th1 have different shapes; is it a complete copy of a voxherd result?", path, name));
+      refuse_data("{}: {} and th1 have different shapes; is it a complete copy of a voxherd result?", path, name);
   (void)result_.image_voxels();
   offsets_ = column_offsets();
 }
@@ -131,8 +127,9 @@ std::vector<row_range> result_samples::find_rows(const std::vector<std::uint64_t
 void result_samples::read(std::span<const row_range> ranges, std::int32_t fibres, packed_fibre* packed, int threads,
                           sample_check& check) const {
   constexpr std::size_t block_bytes = 512 << 10;  // size of a column's block
-  // Meanwhile the values are packed; they are not used if a checksum differs.
-  std::future<void> check_batches = start_task("compares checksums", [this] { result_.check_batches(); });
+  // Checksums are compared while the values are packed, or afterwards where the system refuses a thread. The values are
+  // not used if one differs.
+  std::vector<std::future<void>> checking = start_helpers(1, [this] { result_.check_batches(); });
   const input_file file(result_.path());
   const auto wanted = static_cast<std::size_t>(fibres);
   const plain_rows rows{file, std::span(offsets_).first(3 * wanted), wanted, static_cast<std::size_t>(samples_)};
@@ -150,7 +147,8 @@ void result_samples::read(std::span<const row_range> ranges, std::int32_t fibres
       error = std::current_exception();
     }
   }
-  check_batches.get();
+  for (std::future<void>& check_batches : checking) check_batches.get();
+  result_.check_batches();
   if (error) std::rethrow_exception(error);
 }
 

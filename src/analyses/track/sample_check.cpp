@@ -17,20 +17,20 @@ void refuse_bad_fibre(const track::packed_values& seen, const std::array<std::st
   for (std::size_t i = 0; i < names.size(); ++i)
     if (seen.not_finite[i] > 0)
       refuse_data(
-          fmt::format("{}: {} are NaN, infinite or above {:g}, expected none where streamlines may run; "
-                      "sample these voxels again, or leave them out of the mask",
-                      names[i], part_text(seen.not_finite[i], all), static_cast<double>(track::largest_sample)));
+          "{}: {} are NaN, infinite or above {:g}, expected none where streamlines may run; "
+          "sample these voxels again, or leave them out of the mask",
+          names[i], part_text(seen.not_finite[i], all), static_cast<double>(track::largest_sample));
   // A Markov chain may turn an angle further than once, but seldom does.
   for (std::size_t i = 0; i < seen.wide.size(); ++i)
     if (2 * seen.wide[i] > all)
-      refuse_data(fmt::format("{}: {} are beyond 2 pi, expected radians; are they degrees?", names[i],
-                              part_text(seen.wide[i], all)));
+      refuse_data("{}: {} are beyond 2 pi, expected radians; are they degrees?", names[i],
+                  part_text(seen.wide[i], all));
   if (seen.no_share > 0)
-    refuse_data(fmt::format("{}: {} are outside 0 to 1, expected volume fractions; are they per cent?", names[2],
-                            part_text(seen.no_share, all)));
+    refuse_data("{}: {} are outside 0 to 1, expected volume fractions; are they per cent?", names[2],
+                part_text(seen.no_share, all));
   if (seen.unequal == 0 && seen.changes > 0)
-    refuse_data(fmt::format("{}: all {} values are those of {}, expected the other angle; is one a copy of the other?",
-                            names[1], all, names[0]));
+    refuse_data("{}: all {} values are those of {}, expected the other angle; is one a copy of the other?", names[1],
+                all, names[0]);
 }
 
 }  // namespace
@@ -50,9 +50,9 @@ void sample_check::refuse_bad(const std::vector<std::string>& names) const {
     refuse_bad_fibre(fibres_[k], {names[3 * k], names[3 * k + 1], names[3 * k + 2]});
   if (overfull_ > 0)
     refuse_data(
-        fmt::format("{} and the other fractions: {} have a sum above 1, expected at most 1; do they belong to one "
-                    "model?",
-                    names[2], part_text(overfull_, fibres_.front().values)));
+        "{} and the other fractions: {} have a sum above 1, expected at most 1; do they belong to one "
+        "model?",
+        names[2], part_text(overfull_, fibres_.front().values));
 }
 
 }  // namespace voxherd

@@ -117,10 +117,10 @@ class folder_source final : public sample_source {
     while (has_samples_from(prefix, fibres + 1)) add_fibre(prefix, std::to_string(fibres + 1), paths);
     if (fibres == 0 && has_samples(prefix, "")) add_fibre(prefix, "", paths);
     if (fibres == 0)
-      throw failure(exit_status::missing_input,
-                    fmt::format("{}: has no {}_th1samples.nii.gz, expected a folder of bedpostX or a result of "
-                                "ballstick (.h5)",
-                                path, std::filesystem::path(prefix).filename().string()));
+      refuse_missing(
+          "{}: has no {}_th1samples.nii.gz, expected a folder of bedpostX or a result of "
+          "ballstick (.h5)",
+          path, std::filesystem::path(prefix).filename().string());
     const std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
     const std::string mask = given_mask.empty() ? required((folder / "nodif_brain_mask").string()) : given_mask;
     open_result(folder.string(), paths, mask);
@@ -224,23 +224,22 @@ class folder_source final : public sample_source {
   static std::string required(const std::string& name) {
     const std::string path = find_samples_image(name);
     if (!path.empty()) return path;
-    throw failure(exit_status::missing_input,
-                  fmt::format("{}.nii.gz: no such file, expected in a folder of bedpostX", name));
+    refuse_missing("{}.nii.gz: no such file, expected in a folder of bedpostX", name);
   }
 
   void add(const std::string& path) {
     headers_.push_back(read_nifti_header(path));
     const nifti_header &first = headers_.front(), &own = headers_.back();
     if (own.grid.size != first.grid.size || own.volumes != first.volumes)
-      refuse_data(fmt::format("{}: has {} x {} x {} voxels and {} volumes, expected {} x {} x {} and {} as in {}", path,
-                              own.grid.size[0], own.grid.size[1], own.grid.size[2], own.volumes, first.grid.size[0],
-                              first.grid.size[1], first.grid.size[2], first.volumes, first.path));
+      refuse_data("{}: has {} x {} x {} voxels and {} volumes, expected {} x {} x {} and {} as in {}", path,
+                  own.grid.size[0], own.grid.size[1], own.grid.size[2], own.volumes, first.grid.size[0],
+                  first.grid.size[1], first.grid.size[2], first.volumes, first.path);
     const double apart = largest_displacement_mm(first.grid.size, own.grid.voxel_to_world, first.grid.voxel_to_world);
     if (apart > 0.01 * *std::min_element(first.grid.voxel_size_mm.begin(), first.grid.voxel_size_mm.end()))
       refuse_data(
-          fmt::format("{}: its matrix places voxels up to {:.3g} mm away from those of {}, expected the same "
-                      "matrix in all samples",
-                      path, apart, first.path));
+          "{}: its matrix places voxels up to {:.3g} mm away from those of {}, expected the same "
+          "matrix in all samples",
+          path, apart, first.path);
   }
 
   std::vector<nifti_header> headers_;       ///< th, ph, f of each fibre

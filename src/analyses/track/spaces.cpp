@@ -66,8 +66,8 @@ void check_cover(const char* option, const std::vector<std::string>& names, cons
   }
   const double share = static_cast<double>(inside) / static_cast<double>(std::max<std::uint64_t>(1, all));
   if (share < min_share)
-    refuse_data(fmt::format("--{} {}: its grid holds {:.0f} % of {}; give the warp whose grid is that of this image",
-                            option, words_of(names), 100 * share, what));
+    refuse_data("--{} {}: its grid holds {:.0f} % of {}; give the warp whose grid is that of this image", option,
+                words_of(names), 100 * share, what);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ std::size_t surface_reader::add(const std::string& path) {
   if (values != values_of_.end() && replace_values(values->second, mesh).is_label) label_file = values->second;
   constexpr std::size_t max_vertices = 0x3fffffff;
   if (masks_.vertices() + mesh.vertices() > max_vertices)
-    refuse_data(fmt::format("{}: all surfaces have more than {} vertices", path, max_vertices));
+    refuse_data("{}: all surfaces have more than {} vertices", path, max_vertices);
   constexpr double vertex_bytes = 64, triangle_bytes = 32;  // here, in seeds, places and lists of triangles
   require_memory(
       vertex_bytes * static_cast<double>(mesh.vertices()) + triangle_bytes * static_cast<double>(mesh.triangles.size()),

@@ -54,9 +54,8 @@ class listed_seeds {
 
   found_seeds finish() {
     if (!any_samples_ && !found_.seeds.empty())
-      throw failure(exit_status::bad_data,
-                    fmt::format("{}, ...: none of the {} seeds has samples; do they belong to this subject?",
-                                paths_.front(), found_.seeds.size()));
+      refuse_data("{}, ...: none of the {} seeds has samples; do they belong to this subject?", paths_.front(),
+                  found_.seeds.size());
     found_.files = describe_list(paths_, sizes_, masks_.surfaces().masks());
     return std::move(found_);
   }
@@ -64,7 +63,7 @@ class listed_seeds {
  private:
   void add_surface(std::size_t i, std::uint32_t region) {
     if (std::count(paths_.begin(), paths_.end(), paths_[i]) > 1)
-      throw failure(exit_status::usage, fmt::format("the seeds have the surface {} twice", paths_[i]));
+      refuse_usage("the seeds have the surface {} twice", paths_[i]);
     surface_reader& surfaces = masks_.surfaces();
     const std::size_t surface = surfaces.add(paths_[i]);
     surfaces.use(surface).marks |= region << mark::region;
@@ -86,9 +85,8 @@ class listed_seeds {
       const vector3 position_mm = world_.to_world(voxel_position(masks_.grid(), v));
       const list_place here = {number, place++, list_place::no_vertex, to_float(position_mm)};
       if (owner_[v] != 0 && network_)
-        throw failure(exit_status::bad_data,
-                      fmt::format("--connectome: {} and {} overlap; remove the overlap from one of them",
-                                  paths_[owner_[v] - 1], paths_[i]));
+        refuse_data("--connectome: {} and {} overlap; remove the overlap from one of them", paths_[owner_[v] - 1],
+                    paths_[i]);
       if (owner_[v] != 0) continue;
       owner_[v] = number + 1;
       masks_.mark(v, region << mark::region);
@@ -123,8 +121,7 @@ track::seed seed_at(const image_grid& grid, std::uint64_t voxel, std::uint32_t r
 found_seeds read_listed_seeds(const track_request& request, mask_reader& masks) {
   const std::vector<std::string>& paths = request.seeds();
   if (request.has_seeds_in_regions() && paths.size() < 2)
-    throw failure(exit_status::usage,
-                  fmt::format("--connectome {}: is one surface, expected at least two masks", paths.front()));
+    refuse_usage("--connectome {}: is one surface, expected at least two masks", paths.front());
   listed_seeds list(paths, request.has_seeds_in_regions(), masks);
   for (std::size_t i = 0; i < paths.size(); ++i) list.add(i);
   return list.finish();

@@ -58,7 +58,7 @@ std::vector<std::string> find_targets(const fs::path& folder) {
 void check_name(const std::string& name, const std::string& where) {
   const auto usual = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
   if (!name.empty() && std::all_of(name.begin(), name.end(), usual)) return;
-  refuse_data(fmt::format("{}: the tract's name \"{}\" is not made of letters, digits, _ and -", where, name));
+  refuse_data("{}: the tract's name \"{}\" is not made of letters, digits, _ and -", where, name);
 }
 
 tract_protocol read_tract(const fs::path& root, const std::string& name, double factor) {
@@ -66,23 +66,22 @@ tract_protocol read_tract(const fs::path& root, const std::string& name, double 
   check_name(name, root.string());
   std::error_code too_long;  // a line of any text
   if (!fs::is_directory(folder, too_long))
-    throw failure(exit_status::missing_input,
-                  fmt::format("{}: no such folder; expected the masks of a tract", folder.string()));
+    refuse_missing("{}: no such folder; expected the masks of a tract", folder.string());
   tract_protocol t{name,
                    find_tract_image(folder, "seed"),
                    find_tract_image(folder, "stop"),
                    find_tract_image(folder, "exclude"),
                    {}};
-  if (t.seed.empty()) throw failure(exit_status::missing_input, fmt::format("{}: has no seed.nii.gz", folder.string()));
+  if (t.seed.empty()) refuse_missing("{}: has no seed.nii.gz", folder.string());
   t.targets = find_targets(folder);
   t.ordered = has_file(folder / "wayorder") && t.targets.size() > 1;
   t.inverted = has_file(folder / "invert");
   t.factor = factor;
   if (t.inverted && t.targets.empty())
-    refuse_data(fmt::format("{}: has a file invert, but no target.nii.gz to start from", folder.string()));
+    refuse_data("{}: has a file invert, but no target.nii.gz to start from", folder.string());
   if (t.targets.size() > static_cast<std::size_t>(track::max_includes))
-    refuse_data(fmt::format("{}: has {} targets, expected at most {}; remove some", folder.string(), t.targets.size(),
-                            track::max_includes));
+    refuse_data("{}: has {} targets, expected at most {}; remove some", folder.string(), t.targets.size(),
+                track::max_includes);
   return t;
 }
 
@@ -100,14 +99,14 @@ std::vector<tract_protocol> read_listed(const std::string& folder, const std::st
     if (*end != '\0' || !(factor > 0 && factor <= 1e6) ||
         minutes.find_first_not_of("0123456789:") != std::string::npos || words >> more)
       refuse_data(
-          fmt::format("{} line {}: found \"{}\", expected the name of a tract and a factor of the number of "
-                      "streamlines",
-                      list, number, line));
+          "{} line {}: found \"{}\", expected the name of a tract and a factor of the number of "
+          "streamlines",
+          list, number, line);
     for (const tract_protocol& t : tracts)
-      if (t.name == name) refuse_data(fmt::format("{} line {}: {} is listed twice", list, number, name));
+      if (t.name == name) refuse_data("{} line {}: {} is listed twice", list, number, name);
     tracts.push_back(read_tract(folder, name, factor));
   }
-  if (tracts.empty()) refuse_data(fmt::format("{}: lists no tract", list));
+  if (tracts.empty()) refuse_data("{}: lists no tract", list);
   return tracts;
 }
 
@@ -122,9 +121,7 @@ std::vector<std::string> tract_protocol::files() const {
 }
 
 std::vector<tract_protocol> read_tract_protocols(const std::string& folder, const std::string& list) {
-  if (!fs::is_directory(folder))
-    throw failure(exit_status::missing_input,
-                  fmt::format("{}: no such folder; expected one folder per tract in it", folder));
+  if (!fs::is_directory(folder)) refuse_missing("{}: no such folder; expected one folder per tract in it", folder);
   const std::string own_list = (fs::path(folder) / "structureList").string();
   if (!list.empty()) return read_listed(folder, list);
   if (has_file(own_list)) return read_listed(folder, own_list);
@@ -135,9 +132,7 @@ std::vector<tract_protocol> read_tract_protocols(const std::string& folder, cons
   std::sort(names.begin(), names.end());
   std::vector<tract_protocol> tracts;
   for (const std::string& name : names) tracts.push_back(read_tract(folder, name, 1));
-  if (tracts.empty())
-    throw failure(exit_status::missing_input,
-                  fmt::format("{}: no folder in it has a seed.nii.gz; expected one folder per tract", folder));
+  if (tracts.empty()) refuse_missing("{}: no folder in it has a seed.nii.gz; expected one folder per tract", folder);
   return tracts;
 }
 

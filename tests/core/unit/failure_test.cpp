@@ -87,9 +87,9 @@ TEST(Failure, OfADiskHasTheReasonAndWhatToDoIfItIsFull) {
   const std::string file = "a.h5";
   EXPECT_EQ(failure_of([&] { fail_on_disk(EIO, "reading {}", file); }), "74: reading a.h5: Input/output error");
   EXPECT_EQ(failure_of([&] { fail_on_disk(ENOSPC, "{}: cannot be written", file); }),
-            "74: a.h5: cannot be written: No space left on device; free some space and start again");
+            "74: a.h5: cannot be written: No space left on device; free some space and repeat the command");
   EXPECT_EQ(failure_of([&] { fail_on_disk(EDQUOT, file); }),
-            "74: a.h5: Disk quota exceeded; free some space and start again");
+            "74: a.h5: Disk quota exceeded; free some space and repeat the command");
 }
 
 }  // namespace

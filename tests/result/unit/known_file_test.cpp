@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/plan.hpp"
+#include "core/threads.hpp"
 #include "mpi/result/result_check.hpp"
 #include "mpi/result/result_reader.hpp"
 #include "mpi/result/result_writer.hpp"
@@ -38,8 +39,7 @@ class KnownFile : public ::testing::Test {
     directions_.assign(3 * voxels_.size(), 0.5f);
     known_file file(path_, layout_,
                     {[this] { return bytes_of_values(counts_); }, [this] { return bytes_of_values(directions_); }});
-    while (file.write_part()) {
-    }
+    while (file.write_part()) ++parts_;
     file.close();
     mark_complete(path_, "{}");
   }
@@ -50,6 +50,7 @@ class KnownFile : public ::testing::Test {
   std::vector<std::uint64_t> voxels_;
   std::vector<std::uint32_t> counts_;
   std::vector<float> directions_;
+  int parts_ = 0;
 };
 
 TEST_F(KnownFile, HasTheValuesOnTheGridAndZerosElsewhere) {
@@ -66,6 +67,13 @@ TEST_F(KnownFile, HasTheValuesOnTheGridAndZerosElsewhere) {
     item += has_value ? 1 : 0;
   }
   EXPECT_EQ(item, voxels_.size());
+}
+
+TEST_F(KnownFile, IsWrittenInPartsBetweenWhichASignalCanStopIt) {
+  set_compression_threads(1);
+  write(7, 1000);
+  set_compression_threads(0);
+  EXPECT_EQ(parts_, 3);  // one of the counts, which are one chunk, and three of the directions; the last is not counted
 }
 
 TEST_F(KnownFile, IsVerifiedBatchByBatch) {

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "core/threads.hpp"
 #include "mpi/result/dataset_boxes.hpp"
 #include "tests/support/scratch_folder.hpp"
 
@@ -21,11 +22,14 @@ class SliceChunks : public ::testing::Test {
  protected:
   SliceChunks() {
     prepare();
+    set_compression_threads(4);
     file_ = {H5Fcreate((folder_.path() / "maps.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose,
              "file"};
     for (std::size_t i = 0; i < size[0] * slice_values; ++i)
       values_.push_back(i % 7 == 0 ? static_cast<float>(i) * 0.37f : 0.0f);
   }
+
+  ~SliceChunks() override { set_compression_threads(0); }
 
   handle new_map(const char* name, bool shuffles = true) const {
     const handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "properties");
@@ -86,6 +90,34 @@ TEST_F(SliceChunks, AreTheSameBytesAsHdf5Writes) {
   checked(H5Dflush(theirs), "flushing");
   for (std::uint64_t slice = 0; slice < size[0]; slice += slices_per_chunk)
     EXPECT_EQ(stored_chunk(ours, slice), stored_chunk(theirs, slice)) << slice;
+}
+
+TEST_F(SliceChunks, MayBeListsOfOtherTypesInManyChunks) {
+  constexpr hsize_t chunk = 7;
+  const shape all{1000}, start{0};
+  const auto check = [&](hid_t type, auto zero) {
+    std::vector<decltype(zero)> values(all[0]), found(all[0]);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<decltype(zero)>(i * i % 251);
+    const handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "properties");
+    H5Pset_chunk(properties, 1, &chunk);
+    H5Pset_shuffle(properties);
+    H5Pset_deflate(properties, 6);
+    const auto list = [&](const std::string& name) {
+      return handle(H5Dcreate2(file_, name.c_str(), type, make_space(all), H5P_DEFAULT, properties, H5P_DEFAULT),
+                    H5Dclose, name);
+    };
+    const std::string name = std::to_string(H5Tget_size(type));
+    const handle ours = list("ours" + name), theirs = list("theirs" + name);
+    ASSERT_TRUE(find_slice_chunks(ours, type, start, all));
+    write_block(ours, type, start, all, values.data(), "ours");
+    checked(H5Dwrite(theirs, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "writing");
+    EXPECT_EQ(H5Dget_storage_size(ours), H5Dget_storage_size(theirs));
+    read_block(theirs, type, start, all, found.data(), "theirs");
+    EXPECT_EQ(found, values);
+  };
+  check(H5T_STD_U8LE, std::uint8_t{0});
+  check(H5T_STD_U64LE, std::uint64_t{0});
+  check(H5T_IEEE_F64LE, 0.0);
 }
 
 TEST_F(SliceChunks, AreFoundWhereAllAxesButTheFirstAreComplete) {
