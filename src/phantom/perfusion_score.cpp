@@ -255,8 +255,7 @@ perfusion_field read_perfusion_folder(const std::string& folder) {
     const auto path = image_named(folder, {q.name});
     if (path) field.value[i] = read_image(*path, 1, field.grid);
     if (!q.is_parameter) continue;
-    if (!path)
-      refuse_missing("{0}: contains no map {1}, expected {1}.nii.gz or .nii", folder, q.name);
+    if (!path) refuse_missing("{0}: contains no map {1}, expected {1}.nii.gz or .nii", folder, q.name);
     if (const auto sd = image_named(folder, {deviation_name(q)})) field.deviation[i] = read_image(*sd, 1, field.grid);
   }
   if (const auto path = image_named(folder, {"at_bound"})) field.at_bound = read_image(*path, 1, field.grid);
