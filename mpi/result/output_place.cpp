@@ -171,24 +171,24 @@ beginning decide_beginning(const output_request& request, const result_layout& w
   return beginning::fresh;
 }
 
-void check_output_folder(const std::string& out, std::uint64_t bytes) {
+void check_output_folder(const std::string& out, std::uint64_t bytes, const std::string& option) {
   const std::string folder = parent_folder(out);
   if (out.empty()) refuse_usage("--out is missing: the name of the result file, e.g. result.h5");
   std::error_code ignored;
-  if (fs::is_directory(out, ignored)) refuse_usage("--out {} is a folder, expected a file", out);
+  if (fs::is_directory(out, ignored)) refuse_usage("{} {} is a folder, expected a file", option, out);
   if (!fs::is_directory(folder, ignored)) {
-    fail_on_disk("--out {}: folder {} does not exist; create it first", out, folder);
+    fail_on_disk("{} {}: folder {} does not exist; create it first", option, out, folder);
   }
   check_name_length(out);
   for (const char* ending : {"", ".part", ".part.new", ".lock"}) check_file_name(out, out + ending);
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    fail_on_disk(errno, "--out {}: cannot write into {}", out, folder);
+    fail_on_disk(errno, "{} {}: cannot write into {}", option, out, folder);
   }
   struct statvfs disk {};
   if (statvfs(folder.c_str(), &disk) != 0) return;
   const double free_bytes = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
   if (free_bytes < static_cast<double>(bytes)) {
-    fail_on_disk("--out {}: the result needs {}, but {} has only {} free", out,
+    fail_on_disk("{} {}: the result needs {}, but {} has only {} free", option, out,
                  readable_bytes(static_cast<double>(bytes)), folder, readable_bytes(free_bytes));
   }
 }

@@ -55,7 +55,7 @@ beginning decide_beginning(const output_request& request, const result_layout& w
                            compared_with wanted_is = compared_with::full_layout);
 
 /// Throws failure (disk) if OUT's folder is missing or not writable, or has less than `bytes` free.
-void check_output_folder(const std::string& out, std::uint64_t bytes);
+void check_output_folder(const std::string& out, std::uint64_t bytes, const std::string& option = "--out");
 
 /// A file under one of the names that a run into `out` uses which no run wrote: by its first bytes neither a result nor
 /// one that was being created, or a lock that is not empty.

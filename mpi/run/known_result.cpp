@@ -81,7 +81,7 @@ exit_status write_known(const session& s, const known_result& known, const run_s
   study file(s, settings, step, known_layout(s, known, settings, device));
   if (file.begin() == beginning::already_complete) return exit_status::complete;
   const std::vector<batch>& batches = file.layout().batches = known_plan(known, settings);
-  s.on_root([&] { check_output_folder(settings.out, file_overhead_bytes); });
+  s.on_root([&] { check_output_folder(settings.out, file_overhead_bytes, settings.out_option); });
   if (settings.dry_run) return exit_status::complete;
   const std::string part = unfinished_path(settings.out);
   std::optional<removed_at_end> created;  // on rank 0

@@ -157,7 +157,7 @@ exit_status computation::run() {
   }
   s_.on_root([&] {
     const std::uint64_t bytes = study_.resumes() ? 0 : data_bytes(study_.layout()) + file_overhead_bytes;
-    check_output_folder(settings_.out, bytes);
+    check_output_folder(settings_.out, bytes, settings_.out_option);
   });
   return settings_.dry_run ? estimate_only() : compute();
 }
@@ -315,7 +315,7 @@ bool is_already_complete(const session& s, const std::string& analysis, const ru
   }
   beginning found = beginning::fresh;
   s.on_root([&] {
-    check_output_folder(settings.out, 0);
+    check_output_folder(settings.out, 0, settings.out_option);
     const result_layout wanted = begin_layout(analysis, settings, device);
     found = decide_beginning(requested_output(settings), wanted, compared_with::options);
   });

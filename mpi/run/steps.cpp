@@ -176,7 +176,7 @@ exit_status run_steps(const session& s, const std::string& analysis, const step_
   std::unique_ptr<output_lock> lock;
   s.on_root([&] {
     if (settings.dry_run) return;
-    check_output_folder(settings.out, 0);
+    check_output_folder(settings.out, 0, settings.out_option);
     lock = std::make_unique<output_lock>(settings.out);
   });
   const auto settings_of = [&](const step_list::step& step) {

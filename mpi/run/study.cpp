@@ -187,7 +187,7 @@ void log_nothing_to_do(const run_settings& settings, const step_context& step) {
 
 beginning study::begin() {
   s_.on_root([&] {
-    check_output_folder(settings_.out, 0);
+    check_output_folder(settings_.out, 0, settings_.out_option);
     if (!settings_.dry_run && step_.kind != step_kind::last) lock_ = std::make_unique<output_lock>(settings_.out);
     found_ = decide_beginning(requested_output(settings_, step_), layout_);
     if (found_ != beginning::already_complete) check_run_outputs(settings_, layout_.provenance);

@@ -395,6 +395,12 @@ class Errors(TrackJobs):
         self.assertIn(words, output)
         self.assertFalse(os.path.exists(self.path("refused.h5")))
 
+    def test_a_missing_folder_is_that_of_the_option_that_names_it(self):
+        seeds = self.mask("seeds", np.s_[10, 3:6, 3])
+        for option in ("--paths", "--matrix1"):
+            self.refuse(DISK, f"error: {option} {self.path('none/file.h5')}: folder", "--samples", self.samples(), "--seed-image", seeds,
+                        option, self.path("none/file.h5"))
+
     def test_meaningless_options_are_rejected(self):
         folder, seeds = self.samples(), self.mask("seeds", np.s_[10, 4, 3])
         base = ("--samples", folder, "--seed-image", seeds)
