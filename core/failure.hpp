@@ -42,8 +42,7 @@ struct failure : std::runtime_error {
 /// "sub-01: no such folder; expected a folder with data, bvals and bvecs"
 [[noreturn]] void refuse_missing(const std::string& message);
 
-/// Throws failure (disk): the system did not write, or did not read what it has opened. `message` has the system's
-/// reason.
+/// Throws failure (disk): a write failed, or a read of an open file. `message` contains the system's reason.
 [[noreturn]] void fail_on_disk(const std::string& message);
 
 /// The same with the reason of this number (errno), and what to do about a full disk, after the message.

@@ -54,7 +54,8 @@ struct output_request {
 beginning decide_beginning(const output_request& request, const result_layout& wanted,
                            compared_with wanted_is = compared_with::full_layout);
 
-/// Throws failure (disk) if OUT's folder is missing or not writable, or has less than `bytes` free.
+/// Throws failure (disk) if the folder of `out` is missing or not writable, or has less than `bytes` free. `option`
+/// named the file.
 void check_output_folder(const std::string& out, std::uint64_t bytes, const std::string& option = "--out");
 
 /// A file under one of the names that a run into `out` uses which no run wrote: by its first bytes neither a result nor

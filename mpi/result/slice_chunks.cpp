@@ -23,8 +23,8 @@ void for_each_chunk(std::size_t count, const std::function<void(std::size_t i)>&
   const std::function<void()> take = [&] {
     for (std::size_t i = next++; i < count; i = next++) work(i);
   };
-  constexpr int most = 16;  // each has a chunk or two in memory
-  const int threads = std::clamp(std::min(max_compression_threads(), max_team_threads()), 1, most);
+  constexpr int max_threads = 16;  // each has a chunk or two in memory
+  const int threads = std::clamp(std::min(max_compression_threads(), max_team_threads()), 1, max_threads);
   std::vector<std::future<void>> others = start_helpers(std::min(count, static_cast<std::size_t>(threads)) - 1, take);
   take();
   for (std::future<void>& other : others) other.get();
@@ -80,7 +80,8 @@ std::vector<std::byte> read_compressed(const slice_chunks& box, std::uint64_t sl
   return skipped_filters == 0 ? compressed : std::vector<std::byte>();
 }
 
-/// Takes from a chunk, which begins at `slice`, what belongs to the box. Returns whether the chunk is whole.
+/// Decompresses the chunk that begins at `slice` and copies its slices that are in the box to `values`. Returns false
+/// if the chunk is damaged.
 bool unpack_chunk(const slice_chunks& box, std::uint64_t slice, std::span<const std::byte> compressed,
                   std::byte* values) {
   std::vector<std::byte> planes(box.chunk_bytes());
@@ -160,8 +161,8 @@ void write_chunks(const slice_chunks& box, const std::byte* values, const std::s
 }
 
 bool read_chunks(const slice_chunks& box, std::byte* values) {
-  constexpr std::size_t most_chunks = 64, most_bytes = 128 << 20;  // in memory, compressed
-  const std::size_t chunks_at_once = std::clamp<std::size_t>(most_bytes / box.chunk_bytes(), 1, most_chunks);
+  constexpr std::size_t max_chunks = 64, max_bytes = 128 << 20;  // read before they are decompressed
+  const std::size_t chunks_at_once = std::clamp<std::size_t>(max_bytes / box.chunk_bytes(), 1, max_chunks);
   const std::uint64_t begin = box.first / box.chunk_slices * box.chunk_slices, step = box.chunk_slices;
   for (std::uint64_t slice = begin; slice < box.end; slice += chunks_at_once * step) {
     const std::uint64_t left = (box.end - slice + step - 1) / step;
@@ -170,11 +171,11 @@ bool read_chunks(const slice_chunks& box, std::byte* values) {
       compressed[i] = read_compressed(box, slice + i * step);
       if (compressed[i].empty()) return false;
     }
-    std::atomic<bool> are_whole{true};
+    std::atomic<bool> is_damaged{false};
     for_each_chunk(compressed.size(), [&](std::size_t i) {
-      if (!unpack_chunk(box, slice + i * step, compressed[i], values)) are_whole = false;
+      if (!unpack_chunk(box, slice + i * step, compressed[i], values)) is_damaged = true;
     });
-    if (!are_whole) return false;
+    if (is_damaged) return false;
   }
   return true;
 }

@@ -32,8 +32,8 @@ std::optional<slice_chunks> find_slice_chunks(hid_t dataset, hid_t type, std::sp
 /// internal_error if zlib fails).
 void write_chunks(const slice_chunks& box, const std::byte* values, const std::string& what);
 
-/// Returns whether `values` are the box; not if a chunk is missing, stored otherwise or damaged, about which HDF5 knows
-/// more.
+/// Returns false if a chunk is missing, stored in another form, or damaged: HDF5 reads the first two, and says what is
+/// wrong with the third.
 bool read_chunks(const slice_chunks& box, std::byte* values);
 
 }  // namespace voxherd::hdf5
